@@ -1,4 +1,4 @@
-"""Defines the compiled form of a ground truth: checked, expanded and sorted data, stored in a memory-mapped file."""
+"""Defines the compiled form of a ground truth: checked and sorted data that can be stored in a file."""
 
 import csv
 import io
@@ -69,7 +69,7 @@ class StoredMember:
         self._name = name
 
     def __set_name__(self, owner: type["Truth"], name: str) -> None:
-        """Use the name of the attribute if no other name was given."""
+        """Read the data with the name of the attribute if no other name was given."""
         self._name = self._name or name
 
 
@@ -133,8 +133,9 @@ class Truth:
     sha256 : str
         Identifies the ground truth: 64 hexadecimal digits, computed from its files. The sha256 is public.
     parameters : mapping
-        The parameters with which the ground truth was compiled. It cannot be used with other values.
+        The parameters with which the ground truth was compiled. Scoring must use the same values.
     flags : mapping of str to bool
+        Yes-or-no properties, such as ``images_listed``.
     texts : mapping of str to sequence of str
         Ids and names. The code of an id is its index in the sequence.
     arrays : mapping of str to array
@@ -161,7 +162,7 @@ class Truth:
 
     @classmethod
     def of(cls, truth: "Truth") -> Self:
-        """Return the same ground truth as an instance of this class, such as that of a track. No data is copied."""
+        """Return the same ground truth as an instance of this class, without copying its data."""
         if isinstance(truth, cls):
             return truth
         return cls(**{each.name: getattr(truth, each.name) for each in fields(cls)})
@@ -194,22 +195,22 @@ class Truth:
 
     @cached_property
     def splits(self) -> dict[str, NDArray[np.bool_]]:
-        """A mask of the images in each split, shape (images,). If no images are private, ``private`` is left out."""
+        """A mask of the images, shape (images,), for each split. ``private`` is left out if it is empty."""
         usage = self.usage
         splits = {"all": usage != IGNORED, "public": usage == PUBLIC, "private": usage == PRIVATE}
         return splits if splits["private"].any() else {name: splits[name] for name in ("all", "public")}
 
     @property
     def usage_hash(self) -> str | None:
-        """A hash of which images are public, private or ignored; None without a salt. See :func:`salt.usage_hash`."""
+        """A hash of the usage of all images (public, private or ignored). It is None if there is no salt."""
         names = {code: name.capitalize() for name, code in USAGES.items()}
         return usage_hash(self.salt, zip(self.images, map(names.__getitem__, self.usage.tolist()), strict=True))
 
     def summed_images(self, split: str) -> NDArray[np.bool_]:
-        """Return a mask of the images that contribute to the sums of a split, shape (images,).
+        """Return a mask of the images whose predictions are counted for a split, shape (images,).
 
-        Predictions in ignored images do not affect any score, but they are summed with those in public images.
-        Otherwise, the scoring time would reveal which images are ignored.
+        For ``all`` and ``public``, the ignored images are included, although predictions in them do not affect any
+        score. Otherwise, the scoring time would reveal which images are ignored.
         """
         return self.splits[split] | (self.usage == IGNORED) if split != "private" else self.splits[split]
 
@@ -286,7 +287,7 @@ def drawn_usage(images: Sequence[str], share: float, seed: int, *, salt: bytes =
     """Return the content of a ``usage.csv`` in which a fraction of about ``share`` of the images is public.
 
     The result is the same on all machines. An image is public if :func:`evaluator.salt.image_fraction` is below
-    ``share``, and private otherwise. Without a salt, anyone who guesses the seed can compute the split.
+    ``share``, and private otherwise. Without a salt, anyone who guesses the seed (here 7) can compute the split.
 
     >>> drawn_usage(["b", "a"], 1.0, 7).split()
     [b'ImageID,Usage', b'a,Public', b'b,Public']

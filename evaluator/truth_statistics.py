@@ -80,7 +80,7 @@ class Ranking:
 class Statistics:
     """Collects the statistics of a ground truth: counts, histograms and rankings of items, such as boxes.
 
-    In all methods, ``images`` contains the image code of each item.
+    In all methods, ``images`` contains the code of each item's image, which is the image's index in ``truth.images``.
     """
 
     truth: Truth
@@ -142,7 +142,7 @@ class Statistics:
     def ranking(
         self, title: str, word: str, labels: Sequence[str], codes: Codes, images: Codes, names: Sequence[str] = ()
     ) -> None:
-        """Add a ranking of classes by number of items. ``codes`` has the index of each item's class in ``labels``."""
+        """Add a ranking of classes by number of items. ``codes`` has an index into ``labels`` for each item."""
         by_split = {
             name: np.bincount(codes[in_split[images]], minlength=len(labels))
             for name, in_split in self.truth.splits.items()
@@ -210,7 +210,7 @@ def _range_names(edges: Sequence[int]) -> list[str]:
 
 
 def _unbalanced(order: Codes, is_missing: Masks, is_rare: Masks) -> Codes:
-    """Return the classes that are missing in one half, followed by the classes that are rare in exactly one half."""
+    """Return the classes with no objects in one half (public or private), then the classes rare in only one half."""
     none = np.zeros(len(order), bool)
     missing = np.logical_or.reduce([none, *is_missing.values()])
     rare = np.logical_xor.reduce([none, *is_rare.values()]) & ~missing

@@ -69,7 +69,7 @@ def _settings() -> Iterator[None]:
 
 
 def truth_problems(results: Results, prepared: Path) -> list[str]:
-    """Return a message for each difference between a ground truth and its description in the results."""
+    """Return a list with a message if a ground truth, or the usage of its images, differs from that in the results."""
     truth = Truth.load(prepared)
     if truth.sha256 != results.truth_sha256:
         return [
@@ -130,7 +130,7 @@ def _has_headline(results: Results, score: float, scores: Mapping[str, Any]) -> 
 def _scores(results: Results, prepared: Path, path: Path, resources: Resources) -> dict[str, Any] | None:
     """Return the scores of a file, keyed by split and metric, or None if the file has defects.
 
-    The scores are rounded to the number of decimals in the results.
+    The scores are rounded to as many decimals as the scores in the exported results.
     """
     request = ScoringRequest(results.track, prepared, path, parameters=results.parameters, resources=resources)
     try:

@@ -60,12 +60,12 @@ def compiled_query(build: Callable[Arguments, QuerySet[Any, Row]]) -> Callable[A
 
 
 def is_constant(value: object) -> bool:
-    """Return whether the SQL depends on the value of an argument, so that no placeholder can replace the argument."""
+    """Return whether the SQL text depends on the value of an argument, so that no placeholder can be used for it."""
     return value is None or isinstance(value, bool | range)
 
 
 def argument(name: str, value: object) -> Any:
-    """Return a placeholder for an argument, or the argument itself if the SQL depends on it."""
+    """Return a placeholder for an argument, or the argument itself if the SQL text depends on its value."""
     if is_constant(value):
         return value
     is_list, kind = kind_of(value)
@@ -153,10 +153,11 @@ def literals(given: Mapping[str, Any], connection: BaseDatabaseWrapper) -> dict[
 
 
 def with_names(sql: str, parameters: Sequence[Any], connection: BaseDatabaseWrapper) -> tuple[str, dict[str, Any]]:
-    """Return an SQL statement with named parameters, and a dict with the values of the constants among them.
+    """Return an SQL statement with named parameters, and a dict with the values of those that are constant.
 
-    For PostgreSQL, constants are written into the SQL, because psycopg would convert them again at each execution. For
-    SQLite, Django searches the SQL for unnamed parameters at each execution, which takes as long as a small query.
+    A constant has the same value at each execution. For PostgreSQL, constants are written into the SQL, because
+    psycopg would convert them again each time. For SQLite, names are needed because Django would search the SQL for
+    unnamed parameters each time, which takes as long as a small query.
     """
     constants: dict[str, Any] = {}
     words = []

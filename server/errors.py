@@ -65,7 +65,7 @@ RETRY_STATUSES = (429, 503)
 
 
 class Refused(Exception):
-    """Raised when a rule refuses a request. Nothing has been written in this case.
+    """Raised when a request is refused, for example by a rule or because the disk is full.
 
     `detail` explains what happened and what to do. `extra` holds more members of the problem document (RFC 9457).
     """
@@ -84,7 +84,10 @@ class Refused(Exception):
 
 
 def seconds_to_wait(extra: Mapping[str, Any]) -> int:
-    """Return the seconds to wait: `retry_after`, or the time until the next allowed request or the next day."""
+    """Return the seconds to wait before a refused request is repeated.
+
+    This is `retry_after` or, if it is not given, the time until `next_allowed_at` or `resets_at`. The default is 60.
+    """
     if "retry_after" in extra:
         return int(extra["retry_after"])
     moment = extra.get("next_allowed_at") or extra.get("resets_at")

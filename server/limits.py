@@ -9,7 +9,7 @@ MAX_DAYS = 36_500
 MAX_SECONDS = 30 * 24 * 3600
 
 # Limits on requests and submitted files
-DATA_UPLOAD_MAX_MEMORY_SIZE = 2**20  # maximum size of forms and requests without a file
+DATA_UPLOAD_MAX_MEMORY_SIZE = 2**20  # maximum size of a request without a file, such as a form
 UPLOAD_MAX_BYTES = env.number("UPLOAD_MAX_BYTES", default=2 * 2**30, high=MAX_BYTES)
 # Maximum number of simultaneous uploads of more than 1 MiB by one account
 ACCOUNT_MAX_UPLOADS = env.number("ACCOUNT_MAX_UPLOADS", default=8, high=127)
@@ -32,8 +32,8 @@ SUBMISSION_MAX_IMAGES = env.number("SUBMISSION_MAX_IMAGES", default=2_000_000, h
 TEAM_STORAGE_BYTES = env.number("TEAM_STORAGE_BYTES", default=20 * 2**30, high=MAX_BYTES)
 # Days after which the files of rejected, failed and cancelled submissions are removed; their database rows are kept
 UNSCORED_FILE_DAYS = env.number("UNSCORED_FILE_DAYS", default=7, high=MAX_DAYS)
-# Days for which the files of scored submissions that do not count are kept after the private scores of their phase were
-# shown; with 0, they are never removed
+# When the private scores of a phase have been shown for this number of days, the files of scored submissions that
+# affect no leaderboard are removed. If it is 0, no file is removed.
 SCORED_FILE_DAYS = env.number("SCORED_FILE_DAYS", default=0, low=0, high=MAX_DAYS)
 # Days for which files without a database row are kept in quarantine before they are removed
 QUARANTINE_DAYS = env.number("QUARANTINE_DAYS", default=30, high=MAX_DAYS)
@@ -49,8 +49,8 @@ RESEND_SECONDS = env.number("RESEND_SECONDS", default=30, high=MAX_SECONDS)
 EVALUATION_ATTEMPTS = env.number("EVALUATION_ATTEMPTS", default=3, high=100)
 # Maximum CPU time for scoring a submission. A submission that needs more fails, and counts against the quota.
 EVALUATION_SECONDS = env.number("EVALUATION_SECONDS", default=1800, high=MAX_SECONDS)
-# Maximum elapsed time for scoring a submission. After this time, scoring counts as hung, which is a fault of the
-# platform.
+# Maximum elapsed time for scoring a submission. After this time, scoring is assumed to hang, which is not the
+# participant's fault.
 EVALUATION_WALL_SECONDS = env.number(
     "EVALUATION_WALL_SECONDS", default=4 * EVALUATION_SECONDS, low=EVALUATION_SECONDS, high=4 * MAX_SECONDS
 )
@@ -58,15 +58,16 @@ EVALUATION_WALL_SECONDS = env.number(
 GATE_WALL_SECONDS = env.number(
     "GATE_WALL_SECONDS", default=4 * EVALUATION_WALL_SECONDS, low=EVALUATION_SECONDS, high=16 * MAX_SECONDS
 )
-# Maximum decompressed size of a small file, and maximum CPU time for scoring it. A file that exceeds either is large.
+# Maximum decompressed size of a small file, and maximum CPU time for scoring it. A file that exceeds one of these
+# limits is large.
 SMALL_FILE_MAX_BYTES = env.number("SMALL_FILE_MAX_BYTES", default=2**20, low=0, high=MAX_BYTES)
 SMALL_FILE_CPU_SECONDS = env.number("SMALL_FILE_CPU_SECONDS", default=5, low=0, high=MAX_SECONDS)
-# Number of bootstrap replicates for each confidence interval; with 0, no intervals are computed
+# Number of bootstrap replicates for each confidence interval. If it is 0, no intervals are computed.
 INTERVAL_REPLICATES = env.number("INTERVAL_REPLICATES", default=1000, low=0, high=100_000)
-# Maximum decompressed size of a file whose score gets an explanation (such as error kinds); with 0, no explanations are
-# computed
+# Maximum decompressed size of a file whose score is explained, for example by kinds of errors. If it is 0, no
+# explanations are computed.
 EXPLANATION_MAX_BYTES = env.number("EXPLANATION_MAX_BYTES", default=256 * 2**20, low=0, high=MAX_BYTES)
-# Memory that scoring a submission may add to its process; the smallest submission needs 64 MiB
+# Maximum memory by which a process may grow while it scores a submission. Even the smallest submission needs 64 MiB.
 WORKER_MEMORY_BYTES = env.number("WORKER_MEMORY_BYTES", default=6 * 2**30, low=64 * 2**20, high=MAX_BYTES)
 WORKER_PROCESSES = env.number("WORKER_PROCESSES", default=os.cpu_count() or 1, high=1024)
 # Maximum number of submissions of one team that are scored at the same time. The default is less than WORKER_PROCESSES
@@ -74,7 +75,7 @@ WORKER_PROCESSES = env.number("WORKER_PROCESSES", default=os.cpu_count() or 1, h
 TEAM_EVALUATIONS_AT_ONCE = env.number(
     "TEAM_EVALUATIONS_AT_ONCE", default=max(1, min(2, WORKER_PROCESSES - 1)), high=10_000
 )
-# Number of large files that one worker scores at the same time; with 0, it scores only small files
+# Maximum number of large files that one worker scores at the same time. If it is 0, the worker scores only small files.
 WORKER_LARGE_FILES_AT_ONCE = env.number(
     "WORKER_LARGE_FILES_AT_ONCE", default=max(1, WORKER_PROCESSES - 1), low=0, high=1024
 )

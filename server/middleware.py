@@ -42,8 +42,8 @@ UPLOAD_ROUTES = frozenset(
 )
 API = "/api/v1/"
 READING = frozenset({"GET", "HEAD", "OPTIONS"})
-# The routes whose requests are not refused during maintenance. Users can still log in and out. Monitoring routes must
-# not need the database, which is read to determine whether maintenance mode is on.
+# The routes whose requests are not refused during maintenance. Users can still log in and out. Monitoring routes are
+# also exempt: they must work without the database, and the maintenance mode is stored there.
 DURING_MAINTENANCE = frozenset(
     {
         *("account_login", "account_logout", "account_reauthenticate", "mfa_authenticate", "mfa_reauthenticate"),

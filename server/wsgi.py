@@ -11,7 +11,7 @@ from django.utils.http import parse_header_parameters
 class Utf8Request(WSGIRequest):
     """A request that ignores the character set declared in its headers.
 
-    Django would fail if the declared character set is the name of a Python codec for bytes, such as zlib.
+    Otherwise, Django would raise an error if the declared character set were a Python codec for bytes, such as zlib.
     """
 
     def _set_content_type_params(self, meta: dict[str, Any]) -> None:

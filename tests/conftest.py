@@ -101,7 +101,7 @@ class Make:
         return team
 
     def submission(self, phase: Phase, team: Team | None = None, **fields: Any) -> Submission:
-        """Create a queued submission directly in the database, without charging any quota."""
+        """Create a queued submission directly in the database, without using any quota."""
         team = team or self.team(phase.challenge)
         content = fields.pop("content", f"ImageId,PredictionString\nimage{next(self.numbers)},\n".encode())
         now = datetime.now(UTC)
@@ -198,9 +198,9 @@ def make(db: None, own_folders: None) -> Make:
 
 
 def marked(request: pytest.FixtureRequest, name: str) -> dict[str, Any]:
-    """Return the arguments of the test's markers with the given name.
+    """Return the keyword arguments of the test's markers with the given name.
 
-    The marker closest to the test takes precedence.
+    If several markers set the same argument, the marker closest to the test takes precedence.
     """
     return {
         name: value for marker in reversed([*request.node.iter_markers(name)]) for name, value in marker.kwargs.items()
@@ -235,8 +235,8 @@ def team(make: Make, phase: Phase, member: User, request: pytest.FixtureRequest)
 def inline_queue(monkeypatch: pytest.MonkeyPatch) -> InlineQueue:
     """Collect messages in `.sent` instead of sending them to a broker. `.work()` scores all queued submissions.
 
-    A test with `db` commits nothing; use `django_capture_on_commit_callbacks` to run `on_commit` callbacks.
-    `.work()` finds the jobs in the database and needs no messages.
+    With the fixture `db`, the transaction of a test is never committed. Use `django_capture_on_commit_callbacks` to run
+    `on_commit` callbacks. `.work()` finds the jobs in the database and needs no messages.
     """
     inline = InlineQueue()
     monkeypatch.setattr(queue, "enqueue", inline.enqueue)

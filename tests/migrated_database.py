@@ -41,7 +41,7 @@ def state() -> str:
 
 @contextmanager
 def alone() -> Iterator[None]:
-    """Run the block in only one test process at a time."""
+    """Run the `with` block in only one test process at a time."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     with (FOLDER / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

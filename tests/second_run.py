@@ -10,7 +10,7 @@ import sys
 from collections.abc import Collection
 from pathlib import Path
 
-FAILED = Path(".pytest_cache/v/cache/lastfailed")  # pytest writes the failed tests to this file.
+FAILED = Path(".pytest_cache/v/cache/lastfailed")  # pytest writes the ids of the failed tests to this file.
 TIMED = ("tests/flows/", "tests/browser/")
 MAX_FAILED = 3
 

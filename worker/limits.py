@@ -16,7 +16,7 @@ from server.runtime.setting_warnings import setting_warnings
 
 log = logging.getLogger(__name__)
 
-REPEAT_SECONDS = 1.0  # OutOfTime is raised again at this interval, because some libraries catch all exceptions.
+REPEAT_SECONDS = 1.0  # Until the run ends, OutOfTime is raised at this interval, because libraries may catch it.
 
 
 class OutOfTime(Exception):
@@ -89,7 +89,7 @@ def exceeded_text(error: Exception) -> str:
 
 
 def accident_text(error: Exception) -> str:
-    """Return the message about a failure that is not the participant's fault: a bug, or a scoring run that hangs."""
+    """Return the message to the participant about a failure that is the platform's fault: a bug, or a hanging run."""
     hours = settings.EVALUATION_WALL_SECONDS / 3600
     hangs = isinstance(error, SoftTimeLimitExceeded)
     what = f"Scoring took more than {hours:.3g} hours." if hangs else f"Scoring failed with {type(error).__name__}."

@@ -28,7 +28,7 @@ def score(
     """Score the file of a submission against a ground truth, within the limits on CPU time and memory.
 
     `first` is false if the submission is only scored again for intervals or an explanation. If `first` is true, a file
-    in which no prediction can be correct is rejected, unless the participant has chosen to submit it anyway.
+    in which no prediction could be a hit is rejected, unless the participant has chosen to submit it anyway.
 
     If the prepared ground truth cannot be used, it is restored first. The limits do not apply to the restoration.
     Raises Unreadable if this worker cannot read a file, or if the stored file differs from the upload.
@@ -69,7 +69,7 @@ def score_files(
         with limits.limited(small=submission.small):
             return scoring.score(request)
     except (OSError, InvalidTruth):
-        # Raise Unreadable instead if one of the files cannot be read, which may have caused this error.
+        # An unreadable file may have caused this error. In that case, raise Unreadable instead.
         storage_check.refuse_unreadable(*files)
         raise
 

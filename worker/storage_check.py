@@ -22,7 +22,7 @@ from worker.liveness import STOPPED
 
 log = logging.getLogger(__name__)
 
-SAMPLE = 20  # Number of uploads, and number of ground truths, whose files are checked, newest first.
+SAMPLE = 20  # Number of the newest uploads, and of the newest ground truths, whose files are checked.
 # If folders can be opened, the storage is considered missing only if at least this many files are unreadable. A single
 # lost file must never stop a worker.
 SEVERAL = 2
@@ -30,7 +30,7 @@ LOST_UPLOADS = 0.25  # The storage is considered missing if at least this fracti
 # The storage is considered missing only if all ground truths are unreadable, because the loss of one ground truth
 # affects only one phase.
 LOST_TRUTHS = 1.0
-PAUSE_SECONDS = 2.0  # Pause between two messages from the queue while the storage is missing.
+PAUSE_SECONDS = 2.0  # Seconds between two messages that a worker takes from the queue while the storage is missing.
 
 
 class Unreadable(Exception):
@@ -79,9 +79,9 @@ def newest_uploads() -> list[FieldFile]:
 
 
 def newest_truths() -> list[FieldFile]:
-    """Return the prepared files of the newest ground truths that jobs need.
+    """Return the prepared files of the newest ground truths that jobs may need.
 
-    These are the active ground truths, and those of reruns, which score a submission again.
+    These are active ground truths, and those of reruns, which are jobs that score submissions again.
     """
     needed = Truth.objects.filter(Q(active=True) | Q(reruns__isnull=False)).distinct().order_by("-pk")[:SAMPLE]
     return [one.prepared for one in needed]

@@ -59,7 +59,7 @@ def rerun(rerun_id: int) -> None:
 
 @shared_task(name=COMPARE)
 def compare(board_id: int) -> None:
-    """Compare the entries of the next leaderboard that has changed. The task reads no stored files."""
+    """Compare the entries of the next leaderboard that is due. This needs no stored files, only the database."""
     with claim(comparisons.claim_next, comparisons.release) as claimed:
         if claimed is None:
             return

@@ -39,7 +39,7 @@ def folder() -> Path:
 
 @contextmanager
 def alone(name: str) -> Iterator[None]:
-    """Wait until no other process on this machine is in a block of the same name."""
+    """Run the ``with`` block as soon as no other process of this machine is in a block with the same name."""
     with (folder().parent / f"{name}.lock").open("w") as file:
         flock(file, LOCK_EX)
         yield
@@ -73,10 +73,11 @@ def draws_folder(truth: Truth) -> Path:
 
 @contextmanager
 def restoring(truth: Truth) -> Iterator[None]:
-    """Wait until no other process restores this ground truth, and remove its copy if the copy is damaged.
+    """Run the ``with`` block, which restores a ground truth, as soon as no other process restores it.
 
     If the files are in a folder, the stored source is locked, so that machines that share the folder also wait for each
-    other. Workers that use an object store wait only for processes on their own machine.
+    other. Workers that use an object store only wait for processes of their own machine, and first remove their copy of
+    the ground truth if it is damaged.
     """
     if is_local(truth.source.storage):
         with Path(truth.source.path).open("rb") as source:
@@ -140,7 +141,7 @@ def downloaded(truth: Truth, found: StoredObject) -> FileIO:
 
 
 def write(truth: Truth, found: StoredObject, target: Path) -> None:
-    """Download a prepared file. Raises DamagedTruth if its size or sha256 differs from the recorded one."""
+    """Download a prepared file. Raises DamagedTruth if its size or sha256 differs from the object's metadata."""
     digest = sha256()
     with truth.prepared.storage.open(str(truth.prepared.name)) as stored, target.open("xb") as copy:
         target.chmod(0o600)
@@ -173,9 +174,10 @@ def size_of(path: Path) -> int:
 
 
 def removed(path: Path) -> bool:
-    """Remove a folder with a copy or with bootstrap draws. Return False if a process is reading the copy.
+    """Remove a folder with a copy or with bootstrap draws, and return True.
 
-    A path that is not a folder is an interrupted download, which is also removed.
+    If a process is reading the copy, keep the folder and return False. A path that is not a folder is an interrupted
+    download, which is also removed.
     """
     if not path.is_dir():
         path.unlink()

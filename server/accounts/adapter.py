@@ -41,9 +41,10 @@ class AccountAdapter(DefaultAccountAdapter):
         return client_network(request)
 
     def clean_username(self, username: str, shallow: bool = False, owner: User | None = None) -> str:
-        """Return a username in its stored form. `owner` is the account to rename, or None for a new account.
+        """Return a username in its normalized form, which is stored.
 
-        Raises ValidationError if the name is invalid or, unless `shallow` is true, looks like an existing username.
+        `owner` is the account to rename, or None for a new account. Raises ValidationError if the name is invalid or,
+        unless `shallow` is true, looks like an existing username.
         """
         try:
             name: str = super().clean_username(clean_name(username, NAME_CHARACTERS), shallow=True)
@@ -89,8 +90,8 @@ class AccountAdapter(DefaultAccountAdapter):
             user.set_password(password)
             # Only the password is saved, because staff may be changing other fields at the same time.
             user.save(update_fields=["password"])
-            # A password change invalidates device logins that were approved earlier, so that programs can no longer
-            # fetch their tokens.
+            # A password change invalidates device logins (programs' requests for API tokens) that were approved
+            # earlier, so that the programs can no longer fetch their tokens.
             user.device_logins.all().delete()
             record_password(user=user, by=user)
 

@@ -125,9 +125,9 @@ class PersonAdmin(AuditedAdmin, UserAdmin):
         return super().user_change_password(request, id, form_url)
 
     def log_change(self, request: HttpRequest, obj: Model, message: Any) -> Any:
-        """Write an entry to Django's admin log. A new password is also recorded in the audit log.
+        """Write an entry to Django's admin log. If a password was changed, also write an entry to the audit log.
 
-        It must be recorded here, because Django's page for changing passwords does not call `save_model`.
+        For other changes, `save_model` does this, but Django's page for changing passwords does not call it.
         """
         if isinstance(obj, User) and request.resolver_match and request.resolver_match.url_name == PASSWORD_PAGE:
             record_password(user=obj, by=request.user)

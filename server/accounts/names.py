@@ -32,6 +32,8 @@ def same_name(text: str) -> str:
 def refuse_look_alike(name: str, others: Iterable[str]) -> None:
     """Raise BadName if a name looks like one of the other names, according to Unicode's list of confusables (TR39).
 
+    In the second example, the first letter of the new name is Cyrillic.
+
     >>> refuse_look_alike("Owls", ["Crows"])
     >>> refuse_look_alike("\u041ewls", ["owls"])
     Traceback (most recent call last):
@@ -66,7 +68,9 @@ def looks(name: str) -> frozenset[str]:
 
 
 def skeleton(text: str) -> str:
-    """Return a string in which each letter is replaced by the prototype of its look-alikes (TR39, section 4).
+    """Return a string in which each letter is replaced by its prototype (TR39, section 4).
+
+    The prototype is the letter, or sequence of letters, that represents all letters of similar appearance.
 
     Hidden characters are removed. New names cannot contain them, but older names may.
     """

@@ -60,7 +60,7 @@ class AccountMiddleware(AuthenticationMiddleware):
 
 
 def user_of(request: HttpRequest) -> User | AnonymousUser:
-    """Return the user of a request. The user is determined once and then kept in the request, as Django does."""
+    """Return the user of a request. As in Django, the user is determined once and then kept in the request object."""
     if not hasattr(request, "_cached_user"):
         request._cached_user = logged_in(request.session) or get_user(request)  # type: ignore[attr-defined]
     found: User | AnonymousUser = request._cached_user  # type: ignore[attr-defined]
@@ -68,12 +68,12 @@ def user_of(request: HttpRequest) -> User | AnonymousUser:
 
 
 def logged_in(session: Any) -> User | None:
-    """Return the account that was loaded with a session if the session proves its login, otherwise None.
+    """Return the account that was loaded with a session, or None if the session does not prove that it is logged in.
 
-    The conditions are those of :func:`django.contrib.auth.get_user`. In all other cases, for example if the secret key
-    was changed, that function decides.
+    The checks are those of :func:`django.contrib.auth.get_user`. If one of them fails, for example because the secret
+    key was changed, the caller calls that function.
     """
-    user_id = session.get(SESSION_KEY)  # This loads the session, and with it the account.
+    user_id = session.get(SESSION_KEY)  # Reading a value loads the session and, with the same query, the account.
     account: User | None = session.account
     if account is None or user_id != str(account.pk) or session[BACKEND_SESSION_KEY] != BACKEND:
         return None
@@ -88,7 +88,8 @@ BACKEND = f"{AccountBackend.__module__}.{AccountBackend.__qualname__}"
 def accounts_of_session(*, key: str, now: datetime) -> QuerySet[Any]:
     """Return the account that logged in with the given session, annotated with `organizes` and `session_data`.
 
-    `session_data` is None if the session has expired or was deleted.
+    `organizes` is true if the user organizes a challenge. `session_data` is None if the session has expired or was
+    deleted.
     """
     data = Session.objects.filter(session_key=key, expire_date__gt=now).values("session_data")
     return with_role(User.objects.filter(usersession__session_key=key)).annotate(session_data=Subquery(data))
@@ -102,7 +103,7 @@ def contents(*, key: str, now: datetime) -> QuerySet[Session, tuple[str]]:
 
 @compiled_query
 def accounts(*, pk: int) -> QuerySet[Any]:
-    """Return the account with the given primary key, annotated with `organizes`."""
+    """Return the account with the given primary key, annotated with `organizes`; see `with_role`."""
     return with_role(User.objects.filter(pk=pk))
 
 

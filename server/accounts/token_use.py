@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 
 def note_use(token: ApiToken, *, now: datetime) -> None:
-    """Save the time of a token's last use, at most once per `PRECISION`.
+    """Save the time of a token's last use, at most once per hour (`PRECISION`).
 
     If another process is writing to SQLite, the time is not saved. The next request then tries again.
     """

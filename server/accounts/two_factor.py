@@ -95,7 +95,7 @@ def encrypted_again(value: Any) -> Any:
 
 
 def qr_svg(text: str) -> str:
-    """Return the QR code of a string as an SVG element, with one path for all dark modules."""
+    """Return the QR code of a string as an SVG element, in which a single path draws all dark squares."""
     code = QRCode(error_correction=ERROR_CORRECT_M, border=0)
     code.add_data(text)
     rows = code.get_matrix()

@@ -66,7 +66,7 @@ def account(request: PersonRequest) -> HttpResponse:
 
 
 def salt_of(request: PersonRequest) -> str:
-    """Return the salt for signing the cookie with the secret of a new token.
+    """Return the salt for signing the cookie that contains the secret of a new token.
 
     The salt depends on the user, so that another user of the same browser cannot see the secret.
     """

@@ -46,8 +46,8 @@ def phase_at(request: Request, slug: str, phase: str) -> Phase:
 def read_phase_at(request: Request, slug: str, phase: str) -> tuple[Phase, ReadChallenge]:
     """Return a phase by its challenge's slug and its own slug, together with the challenge.
 
-    The returned challenge includes the current time, and whether the user organizes the challenge. Raises Http404 if
-    the user may not see the phase.
+    The returned `ReadChallenge` contains the challenge, the current time of the database, and whether the user
+    organizes the challenge. Raises Http404 if the user may not see the phase.
     """
     read = read_challenge_at(request, slug)
     found = next((one for one in read.phases if one.slug == phase), None)

@@ -1,4 +1,4 @@
-"""Paginates API responses, using the fields `count`, `next`, `previous` and `results`."""
+"""Pagination of API responses, which have the fields `count`, `next`, `previous` and `results`."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -30,7 +30,7 @@ class Pages(PageNumberPagination):
 
 
 def list_response(rows: QuerySet[Any] | Sequence[Any], request: Request, serialize: Callable[[Any], Any]) -> Response:
-    """Return a response with the requested page of a list. The function `serialize` converts the rows of the page."""
+    """Return a response with the requested page of a list. `serialize` converts the rows of the page to JSON data."""
     pages = Pages()
     page = pages.paginate_queryset(rows, request) or []
     return pages.get_paginated_response(serialize(page))
@@ -39,7 +39,7 @@ def list_response(rows: QuerySet[Any] | Sequence[Any], request: Request, seriali
 class BoardPages(Pages):
     """Pagination of leaderboards in the API.
 
-    In a response, the fields about the whole leaderboard come before the fields about the page.
+    In a response, the fields that describe the whole leaderboard come before the fields that describe the page.
     """
 
     page_size = PAGE_ROWS

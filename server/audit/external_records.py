@@ -95,7 +95,7 @@ def end() -> End | None:
 
 
 def text_of(path: Path) -> str:
-    """Return the content of a file with records, or an empty string if the file is missing."""
+    """Return the content of a file with records of the audit log, or an empty string if the file is missing."""
     try:
         return path.read_text(errors="replace")
     except FileNotFoundError:
@@ -149,9 +149,9 @@ def keep_lost_end(number: int, hashed: str) -> None:
 
 
 def lost_ends() -> tuple[list[End], list[str]]:
-    """Return the recorded last entries that the database has lost, and the faults in the file that contains them.
+    """Return the entries that `keep_lost_end` has recorded as lost, and the faults in the file with these records.
 
-    Entries are lost, for example, when an older backup is restored; see `keep_lost_end`.
+    The database loses entries, for example, when an older backup is restored.
     """
     path, found, faults = path_of_lost_ends(), [], []
     try:

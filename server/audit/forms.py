@@ -63,7 +63,7 @@ class RowsField(forms.ModelMultipleChoiceField):
 
 
 class ShownValues(forms.CharField):
-    """A hidden form field with a hash of each value that the page shows. It never counts as changed."""
+    """A hidden form field with a hash of each value that the page shows. Django never treats this field as changed."""
 
     widget = forms.HiddenInput
 

@@ -19,8 +19,8 @@ from server.clock import database_now
 log = logging.getLogger(__name__)
 
 # The format of a log line with the number and hash of an audit entry. Anybody with write access to the database could
-# delete the last entries and adjust the stored number of entries. Log files can be copied to another machine, so a
-# comparison with them shows that entries are missing.
+# delete the last entries and adjust the stored number of entries. If log files are copied to another machine, comparing
+# them with the database reveals the missing entries.
 LOG_LINE = "entry %d %s"
 VALUE_CHARACTERS = 200
 # The fields whose values identify people. These values are not logged, because log entries cannot be erased.
@@ -61,7 +61,7 @@ def readable(value: Any) -> str:
 def readable_field(name: str, value: Any) -> str:
     """Return the value of a field as a short string for the audit log.
 
-    For a list of people, the string contains only their number.
+    For a list of people, the string contains only the number of people.
     """
     return f"{len(str(value or '').split())} people" if name in PERSONAL_FIELDS else readable(value)
 

@@ -74,9 +74,10 @@ def faults_of_database() -> list[str]:
 
 
 def is_named(one: tuple[int, str], restored: Entry) -> bool:
-    """Return whether a "backup restored" entry of an earlier version covers the number of a missing entry.
+    """Return whether the number of a missing audit entry is in the range that a "backup restored" entry names.
 
-    Such an entry contains only the first and the last number of the missing entries.
+    Such an entry, written by an earlier version of this server, contains only the first and the last number of the
+    missing entries.
     """
     return bool(restored.detail["first"] <= one[0] <= restored.detail["last"])
 
@@ -164,7 +165,7 @@ class Comparison:
 def acknowledge(lost: list[tuple[int, str]]) -> Entry:
     """Record in the audit log that entries are missing because a backup was restored.
 
-    The hashes of the missing entries are also recorded, because later entries have the same numbers. Without the
+    The hashes of the missing entries are also recorded, because later entries get the same numbers. Without the
     hashes, these later entries could be deleted unnoticed.
     """
     detail = {"first": lost[0][0], "last": lost[-1][0], "entries": lost}

@@ -14,6 +14,7 @@ from server.challenges.key_fields import KeyField, TextField, find_key
 from server.challenges.models import Challenge, Phase
 
 TEXTS = ("description", "rules", "data")
+DRAFT = Challenge.Visibility.DRAFT
 
 
 def of_challenge(path: str, label: str, *, required: bool = False) -> KeyField:
@@ -55,12 +56,14 @@ class EditChallengeForm(ChallengeForm):
         if violation := check_opening(given.get("opens_at"), given.get("closes_at")):
             self.add_error(violation.field, ValidationError(f"Closes: {violation.message}.", code=violation.code))
         self.check_draft(given.get("visibility"))
+        if self.initial["contact"] and not given.get("contact") and self.initial["visibility"] != DRAFT:
+            message = "Contact: participants of a published challenge need an address. Enter another one."
+            self.add_error("contact", ValidationError(message, code="required"))
         return super().clean()
 
     def check_draft(self, visibility: str | None) -> None:
         """Add an error if the form would publish a draft or turn a challenge back into a draft."""
-        draft, before = Challenge.Visibility.DRAFT, self.initial["visibility"]
-        if visibility and (visibility == draft) != (before == draft):
+        if visibility and (visibility == DRAFT) != (self.initial["visibility"] == DRAFT):
             message = "Visibility: to publish the challenge or return it to draft, use its Organize page."
             self.add_error("visibility", ValidationError(message, code="draft"))
 
@@ -72,6 +75,13 @@ class NewChallengeForm(forms.Form):
     title = of_challenge("title", "Title", required=True)
     summary = of_challenge("summary", "Summary")
     contact = of_challenge("contact", "Contact")
+
+
+class CloneChallengeForm(forms.Form):
+    """The form with which organizers copy a challenge."""
+
+    slug = of_challenge("slug", "Short name", required=True)
+    title = of_challenge("title", "Title", required=True)
 
 
 class ScheduleForm(forms.Form):
@@ -128,7 +138,7 @@ class NewPhaseForm(ClonePhaseForm):
 class EditPhaseForm(PhaseForm):
     """The form with which organizers edit a phase: its dates, its quota and its feedback.
 
-    Settings that affect scores can be changed only by imports.
+    Settings that affect scores can be changed only by importing a bundle.
     """
 
     title = of_phase("title", "Title", required=True)

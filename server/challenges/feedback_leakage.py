@@ -9,8 +9,8 @@ from server.challenges.models import Phase
 
 # An exact score reveals 62 bits, because there are about 2^62 float64 values between 0 and 1.
 EXACT_BITS = 62
-# Both ends of a confidence interval are rounded to k decimals, where k is chosen so that half the interval's width has
-# two significant digits. Each end is therefore at most 200 steps of 10^-k from the score.
+# Both endpoints of a confidence interval are rounded to k decimals, where k is chosen so that half the interval's width
+# has two significant digits. Each endpoint is therefore at most 200 steps of 10^-k from the score.
 END_STEPS, STEP_SIZES = 201, 16
 # The estimate of what a leaderboard reveals about the ground truth assumes that it has 10,000 teams.
 TEAMS = 10_000
@@ -34,6 +34,8 @@ PER_CLASS = (
 def bits_of_a_number(phase: Phase) -> float:
     """Return an upper bound on the number of bits revealed by one displayed score.
 
+    By default, a phase shows exact scores.
+
     >>> bits_of_a_number(Phase()), round(bits_of_a_number(Phase(feedback_decimals=3)), 1)
     (62, 10.0)
     """
@@ -42,6 +44,8 @@ def bits_of_a_number(phase: Phase) -> float:
 
 def bits_of_an_interval(phase: Phase) -> float:
     """Return an upper bound on the number of bits that a confidence interval reveals in addition to the score.
+
+    By default, a phase shows exact scores. The second phase in the example shows 2 decimals.
 
     >>> round(bits_of_an_interval(Phase()), 1), round(bits_of_an_interval(Phase(feedback_decimals=2)), 1)
     (19.3, 13.3)
@@ -63,9 +67,9 @@ def bits_of_rank_intervals(phase: Phase) -> float:
     """Return the number of bits that the rank intervals of all teams reveal about one submitted file.
 
     It is 0 under ladder feedback, which shows no rank intervals. Otherwise, the intervals show whether each team is
-    significantly better or worse than the team that submitted the file. They also depend on the critical value of the
-    significance test. As this value grows, the pairs of teams cease to differ significantly one by one, so the number
-    of different results is at most the number of pairs.
+    significantly better or worse than the team that submitted the file. They also depend on the critical value
+    (threshold) of the significance test. As it grows, one pair of teams after another stops differing significantly, so
+    there are at most as many different results as pairs.
     """
     return 0.0 if phase.is_ladder else TEAMS * log2(ORDERS) + log2(FIRST_TEAMS * TEAMS)
 

@@ -58,12 +58,12 @@ def current_settings(phase: Phase) -> dict[str, Any]:
 
 
 def result_of(truth: Truth) -> dict[str, Any]:
-    """Return the stored result of a ground truth's gate. It is empty if the gate has not been run."""
+    """Return the stored result of a ground truth's gate (its automatic checks). It is empty before they are run."""
     return truth.gate or {}
 
 
 def is_current(truth: Truth, phase: Phase) -> bool:
-    """Return whether the gate of a ground truth has been run with the current settings of the phase."""
+    """Return whether a ground truth's gate (its automatic checks) has been run with the phase's current settings."""
     return result_of(truth).get("settings") == current_settings(phase)
 
 
@@ -73,12 +73,12 @@ def is_green(truth: Truth, phase: Phase) -> bool:
 
 
 def is_exempt(truth: Truth, phase: Phase) -> bool:
-    """Return whether a ground truth needs no gate, because its phase is older than the gate feature."""
+    """Return whether a ground truth need not pass the gate, because its phase is older than the gate feature."""
     return bool(phase.gate_exempt and truth.active)
 
 
 def may_open(phase: Phase) -> bool:
-    """Return whether the gate of a phase allows it to accept submissions.
+    """Return whether a phase may accept submissions as far as its gate (the checks of its ground truth) is concerned.
 
     The dates of the phase are not considered.
     """

@@ -86,7 +86,7 @@ class TextField(forms.CharField):
 def node_of(key: Key, text: str) -> yaml.Node:
     """Return the text entered in a form field as a YAML node, as if it were read from challenge.yaml.
 
-    Email domains and people can be separated by spaces, commas or line breaks.
+    In lists of email domains or people, the items can be separated by spaces, commas or line breaks.
     """
     if isinstance(key.kind, AllowList):
         return yaml.SequenceNode(LIST, [yaml.ScalarNode(STRING, one) for one in text.replace(",", " ").split()])

@@ -1,4 +1,4 @@
-"""Determines which settings of a phase affect its prepared ground truth, and the signature of its evaluations.
+"""Determines the signature of a phase's evaluations, and which settings of the phase affect its prepared ground truth.
 
 An evaluation's signature names the track, its parameters, the ground truth and the evaluator version.
 """

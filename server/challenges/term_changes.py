@@ -66,7 +66,7 @@ class Terms:
 
 
 def terms_of(challenge: Challenge) -> dict[str, Terms]:
-    """Return the stored terms of every phase of a challenge, keyed by slug."""
+    """Return the stored terms (such as dates and feedback) of every phase of a challenge, keyed by slug."""
     phases = Phase.objects.select_related("challenge").filter(challenge=challenge.pk)
     joined = challenge.memberships.exists()
     submitted = set(phases.filter(submissions__isnull=False).values_list("pk", flat=True))
@@ -74,9 +74,10 @@ def terms_of(challenge: Challenge) -> dict[str, Terms]:
 
 
 def consequences(before: Mapping[str, Terms], after: Mapping[str, Terms], now: datetime) -> Iterator[str]:
-    """Yield a sentence for each difference between the old and the new terms that must be confirmed.
+    """Yield a sentence for each consequence of a change that must be confirmed.
 
-    Changes must be confirmed if they end or remove a phase, or show more scores.
+    The change must be confirmed if it ends or removes a phase, shows more scores, or shows them to more people.
+    `before` and `after` contain the terms of every phase before and after the change.
     """
     for slug, old in sorted(before.items()):
         if slug in after:
@@ -92,7 +93,7 @@ def consequences(before: Mapping[str, Terms], after: Mapping[str, Terms], now: d
 
 
 def changes(old: Terms, new: Terms, now: datetime) -> Iterator[str]:
-    """Yield a phrase for each change to the terms of a phase that must be confirmed."""
+    """Yield a phrase for each change to the dates or the feedback of a phase that must be confirmed."""
     if not old.is_over(now):
         yield from changed_dates(old, new, now)
     if old.reveal != new.reveal and new.reveal == Phase.AT_CLOSE and not old.shows_private(now):
@@ -121,9 +122,9 @@ def is_earlier(one: datetime, other: datetime | None) -> bool:
 
 
 def loosened(old: Terms, new: Terms, now: datetime) -> Iterator[str]:
-    """Yield a phrase for each kind of score information that participants see only under a phase's new terms.
+    """Yield a phrase for each kind of information on scores that a change to a phase newly shows to participants.
 
-    Once the private scores are shown, ladder feedback hides nothing, so removing it reveals nothing more.
+    Once the private scores are shown, ladder feedback hides nothing, so turning it off then reveals nothing more.
     """
     if old.shows_private(now):
         pass
@@ -176,7 +177,7 @@ def delay_reveals(before: Mapping[str, Terms], challenge: Challenge, now: dateti
 
 
 def delayed(old: Terms, new: Terms, now: datetime) -> datetime | None:
-    """Return the new value of a phase's field `reveals_at`, computed from its terms before and after a change."""
+    """Return the new value of a phase's field `reveals_at`, given the phase's terms before and after a change."""
     if new.reveals_at is not None and (new.closing is None or new.closing > new.reveals_at):
         # The phase was reopened, so its private scores must stay hidden until its new end.
         return None

@@ -51,6 +51,11 @@ class ChallengeQuerySet(models.QuerySet[Any]):
             shown |= Q(pk__in=challenges.filter(organizers=user.pk).values("pk"))
         return self.filter(shown)
 
+    def contact_of(self, slug: str, *, reader: Any) -> str:
+        """Return the contact address of a challenge, or an empty string if it has none or the reader may not see it."""
+        found = self.readable_by(reader).filter(slug=slug).order_by()
+        return found.values_list("contact", flat=True).first() or ""
+
     def organized_by(self, user: Any, right: Right = Right.READ) -> Self:
         """Return the challenges in which a user has the given right as an organizer.
 

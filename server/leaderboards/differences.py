@@ -31,6 +31,8 @@ def replicates_of(*, evaluations: list[int], split: str) -> QuerySet[Replicates]
 def difference_between(one: Vector | None, other: Vector | None) -> Interval | None:
     """Return the 95% interval for the score difference `one` - `other`, or None if the replicates are not paired.
 
+    Each argument consists of the seed of the draws and the score for each draw.
+
     >>> difference_between((7, [0.5, 0.75, 1.0]), (7, [0.25, 0.5, 0.5]))
     (0.25, 0.4875)
     """

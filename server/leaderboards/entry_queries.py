@@ -27,7 +27,7 @@ def entries_of(board: int, at: datetime | None, without: list[int] | None = None
 def with_columns(entries: EntryQuerySet, at: datetime | None) -> Any:
     """Return entries in ranking order, with all columns that a page of the leaderboard displays, as named tuples.
 
-    Entries for an earlier time have no comparison columns.
+    Entries for an earlier time have no columns with comparisons to other entries.
     """
     related = {"team_name": F("team__name")} | ({} if at else compared.COLUMNS)
     return entries.in_order().annotate(**related).values_list(*COLUMNS, *related, named=True)
@@ -71,9 +71,9 @@ def sizes(*, board: int, at: datetime | None, without: list[int] | None) -> Quer
 def numbers_above(
     *, board: int, at: datetime | None, without: list[int] | None, score: float, submitted_at: datetime, team: int
 ) -> QuerySet[Any, Any]:
-    """Return a row with three counts of the entries above a given entry, or no row if that entry is the first one.
+    """Return a row with three counts of the entries above a given entry, or no row if there are none.
 
-    The first one counts all entries, the second the entries of teams, and the third those of teams with a higher score.
+    They count all entries, the entries that are not baselines and, of these, the entries with a higher score.
     """
     above = entries_of(board, at, without).before(score=score, submitted_at=submitted_at, team=team).order_by()
     is_team = Q(is_baseline=False)

@@ -49,10 +49,10 @@ def event_days(phase: Phase, *, split: str, access: ScoreAccess, now: datetime) 
 
 
 def days_of(shown: Sequence[Period]) -> list[date]:
-    """Return the days on which the displayed entries of a leaderboard changed.
+    """Return the days on which a leaderboard changed, given the periods `shown`.
 
-    A leaderboard begins to show the entries of another `Board` row when a rescoring is applied, for example. Such days
-    are included. `shown` contains the periods, each with the `Board` row whose entries were displayed.
+    In each period, the leaderboard showed the entries of one `Board` row. The result includes the days on which it
+    began to show the entries of another row, for example because a rescoring was applied.
     """
     changes = changes_of({period.board.pk for period in shown if period.board})
 

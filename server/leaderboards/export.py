@@ -1,4 +1,4 @@
-"""Exports leaderboards as CSV files that keep every digit and contain no cell that a spreadsheet would execute."""
+"""Exports leaderboards as CSV files with scores at full precision. Formulas in team names are made harmless."""
 
 import csv
 import re
@@ -21,6 +21,8 @@ FORMULA_START = re.compile(r"""(^|[;|\t\r\n])(?=[ "]*[=+\-@\t\r\n＝＋－＠])"
 
 def harmless(text: str) -> str:
     """Return a text with an apostrophe before each possible formula, so that spreadsheets do not execute it.
+
+    A formula can start at the beginning of the text or after a separator, such as a semicolon.
 
     >>> harmless("=HYPERLINK(1)"), harmless("A=1"), harmless("A;=1")
     ("'=HYPERLINK(1)", 'A=1', "A;'=1")
@@ -62,7 +64,7 @@ def csv_text(rows: Iterable[Iterable[str]]) -> str:
 
 
 def number_cells(numbers: Iterable[float | None]) -> Iterator[str]:
-    """Yield the CSV cell for each number: every digit of the number, or an empty cell for None."""
+    """Yield the CSV cell for each number: the number at full precision, or an empty cell for None."""
     return ("" if number is None else repr(number) for number in numbers)
 
 

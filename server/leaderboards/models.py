@@ -98,8 +98,8 @@ class Entry(models.Model):
                 condition=Q(valid_until=None),
                 name="entry_in_order",
             ),
-            # This index is for queries of past entries. If the score came before `valid_from`, SQLite would also use it
-            # for queries of current entries.
+            # This index is for queries of past entries. If its column for the score came before `valid_from`, SQLite
+            # would also use this index for queries of current entries.
             models.Index(
                 F("board"),
                 F("valid_from"),

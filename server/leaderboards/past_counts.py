@@ -17,7 +17,7 @@ LATEST = datetime.max.replace(tzinfo=UTC)
 
 
 def scored_until(phase: Phase, teams: list[int], moment: datetime) -> Counter[int]:
-    """Return how many submissions of each team had been scored by a given time, disregarding later merges."""
+    """Return how many submissions of each team had been scored by a given time, disregarding later merges of teams."""
     counts = Counter(dict(entry_queries.scored_until(phase=phase.pk, teams=teams, moment=moment)))
     merged = {team: (into, at) for team, into, at in merges(challenge=phase.challenge_id)}
     if not merged:

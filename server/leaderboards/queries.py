@@ -79,7 +79,7 @@ class ShownBoard:
 
     @property
     def entries(self) -> EntryQuerySet:
-        """The entries of this leaderboard as they were at the time that the leaderboard shows."""
+        """The entries of this leaderboard at the time `past`, or the current entries if `past` is None."""
         return entry_queries.entries_of(self.kept.pk, self.past, self.without) if self.kept else Entry.objects.none()
 
     @cached_property
@@ -128,7 +128,7 @@ class ShownBoard:
         return row, index
 
     def chunks(self) -> Iterator[list[BoardRow]]:
-        """Yield all rows in chunks. All of them are as of the same time, even if the chunks are consumed slowly."""
+        """Yield all rows in chunks. The chunks show the same state of the leaderboard, even if it changes meanwhile."""
         lines = list(self.entries.in_order().values_list("pk", "score", "is_baseline"))
         ranks = ranking.ranks([(score, baseline) for _, score, baseline in lines])
         for start in range(0, len(lines), ROWS_AT_ONCE):
@@ -166,7 +166,7 @@ class ShownBoard:
     def rows_of(
         self, entries: Sequence[Any], ranks: Sequence[int | None], *, consecutive: bool = True
     ) -> list[BoardRow]:
-        """Return the rows of entries read by `entry_queries`. Only consecutive entries have tie groups."""
+        """Return the rows of entries read by `entry_queries`. Tie groups are set only if `consecutive` is true."""
         metrics = _all_metrics([entry.evaluation_id for entry in entries if entry.evaluation_id], self.split)
         teams = [entry.team_id for entry in entries]
         counts: dict[int, int] = {}
@@ -244,8 +244,12 @@ def frozen_then(phase: Phase, terms: BoardTerms, *, split: str, access: ScoreAcc
 
 
 def access_then(access: ScoreAccess, terms: BoardTerms, *, is_over: bool) -> ScoreAccess:
-    """Return the access that participants had at an earlier time, limited to the viewer's current access."""
-    if access.exact_ends:  # Only organizers and operators see the exact ends of confidence intervals.
+    """Return what the viewer may see of the scores on a leaderboard from an earlier time.
+
+    Organizers see as much as on the current leaderboard. For participants, ladder feedback applies if it applies now or
+    applied then, and scores are rounded to the smaller of the numbers of decimals then and now.
+    """
+    if access.exact_ends:  # Only organizers and operators see the exact endpoints of confidence intervals.
         return access
     decimals = [number for number in (access.decimals, terms.decimals) if number is not None]
     return replace(access, ladder=access.ladder or (terms.ladder and not is_over), decimals=min(decimals, default=None))

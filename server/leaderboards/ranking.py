@@ -27,7 +27,8 @@ class Candidate(NamedTuple):
 class Earlier:
     """A team's rank, score and evaluation at an earlier time. `rank` is None if the team had no entry.
 
-    `score` is None if it cannot be compared with the current score, because their signatures differ.
+    `score` is None if it cannot be compared with the current score, for example because the ground truth was
+    different.
     """
 
     rank: int | None = None
@@ -40,6 +41,9 @@ def entry_of(own: Iterable[Candidate], *, kind: str, finals: int) -> Candidate |
 
     The entry is the candidate with the highest score among those that count. If several share this score, the earliest
     of them counts.
+
+    In the example, submission 2 has the highest score, but ladder feedback hides it. Submission 3 was selected as
+    final.
 
     >>> def one(number, score, **fields):
     ...     return Candidate(number, score, received=number, public_score=1 - score, **fields)

@@ -35,8 +35,9 @@ def read_with_boards(user: Any, slug: str) -> ReadChallenge | None:
 def phases_with_boards(*, slug: str, user: int | None, is_staff: bool) -> QuerySet[Any]:
     """Return the phases of a challenge, each with the leaderboards for its current evaluation signature.
 
-    A private leaderboard with a different signature is also included, because it shows that the phase has private
-    images.
+    A signature names the track, parameters, ground truth and evaluator version of scores. Private leaderboards with
+    other signatures (from before a rescoring, for example) are also included if they ever had an entry, because this
+    shows that the phase has private images.
     """
     boards = Board.objects.order_by().filter(phase=OuterRef("pk"))
     fields = JSONObject(**{name: F(name) for name in FIELDS})

@@ -33,7 +33,7 @@ SCORES = """
     JOIN submissions_evaluation evaluation ON evaluation.submission_id = submission.id
     JOIN submissions_score score ON score.evaluation_id = evaluation.id
     WHERE submission.phase_id = %s AND submission.status = %s AND evaluation.signature = %s AND score.metric = %s
-        AND score.value IS NOT NULL AND submission.team_id IN ({})
+        AND score.value IS NOT NULL AND submission.hidden_at IS NULL AND submission.team_id IN ({})
     ORDER BY submission.received_at, submission.id
 """
 
@@ -61,8 +61,8 @@ class TeamScores:
 def read_scores(phase: Phase, *, signature: str, teams: Collection[int]) -> dict[tuple[str, int], TeamScores]:
     """Return the scores of teams, keyed by kind of leaderboard and team.
 
-    Disqualified teams and teams without scores on the split are left out. The number of final submissions is read
-    together with the scores, because the object `phase` may be outdated.
+    Disqualified teams, hidden submissions and teams without scores on the split are left out. The number of final
+    submissions is read together with the scores, because the object `phase` may be outdated.
     """
     facts = {team: (bool(baseline), finals) for team, baseline, finals in select(TEAMS, [phase.pk], teams)}
     words = (phase.pk, Status.SCORED, signature, phase.declared_track.headline)

@@ -33,6 +33,7 @@ NOT_SCORED = {
 }
 DISQUALIFIED = "The organizers disqualified your team, so it is not on any leaderboard. Their reason: {reason}"
 TAKEN_OFF = "The organizers removed your team from the leaderboards. Contact them if you want to know why."
+HIDDEN = "The organizers hid this submission from the leaderboards. Contact them if you want to know why."
 BEATEN = "Your team's best submission holds its place on the leaderboard."
 NOT_FINAL = "It is not one of the team's final submissions."
 UNDEFINED = "Its score is undefined, because the ground truth of this split has no objects to find."
@@ -90,7 +91,7 @@ def standings(phase: Phase, submissions: Iterable[Submission], *, now: datetime)
     at = phase.freeze_at if phase.is_frozen(now) else None
     without = removed_by(phase, now) if at and teams else None
     entries = entries_at(phase, kind, [*teams], at, without) if teams else []
-    # `listed` contains the standings of those submissions that the leaderboard shows, keyed by submission id.
+    # `listed` contains the standings (ranks) of those submissions that the leaderboard shows, keyed by submission id.
     listed: dict[UUID, Standing] = {}
     of_team: dict[int, RankedEntry] = {}
     for entry in entries:
@@ -133,7 +134,7 @@ def entries_at(phase: Phase, kind: str, teams: list[int], at: datetime | None, w
 def listed_entries(
     *, phase: int, signature: str, kind: str, teams: list[int], at: datetime | None, without: list[int] | None
 ) -> QuerySet[Any, Any]:
-    """Return the entries of teams, with their submissions, comparisons, and number of teams with a higher score.
+    """Return teams' entries, each with its submission, its comparison and the number of teams with a higher score.
 
     Entries for an earlier time have no comparison.
     """
@@ -167,6 +168,8 @@ def why_not(submission: Submission, *, kind: str, scores: TeamScores | None, fro
     if submission.team.disqualified_at is not None:
         shown = submission.team.disqualification_is_shown
         return DISQUALIFIED.format(reason=submission.team.disqualification_reason) if shown else TAKEN_OFF
+    if submission.hidden_at is not None:
+        return HIDDEN
     evaluation = current_evaluation(submission)
     if evaluation is not None and frozen is not None and evaluation.created_at > frozen:
         return FROZEN.format(time=utc_text(frozen))

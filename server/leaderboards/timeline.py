@@ -19,7 +19,7 @@ MOMENTS = 200
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """The shown score and the rank of a team at one moment. The rank of a baseline is None."""
+    """The score (as shown to the viewer) and the rank of a team at one moment. The rank of a baseline is None."""
 
     score: float
     rank: int | None
@@ -95,7 +95,7 @@ def field_of(parts: Sequence[Span], *, count: int = MOMENTS) -> Field:
 
 
 def indices(span: Span, moments: Sequence[datetime]) -> tuple[int, int]:
-    """Return the index of the first moment at which a score was shown, and the first at which it no longer was."""
+    """Return the indices of the moment at which a score was first shown, and the moment at which it no longer was."""
     end = len(moments) if span.until is None else bisect_left(moments, span.until)
     return bisect_left(moments, span.since), end
 
@@ -103,10 +103,10 @@ def indices(span: Span, moments: Sequence[datetime]) -> tuple[int, int]:
 def points_of(
     own: Iterable[Span], moments: Sequence[datetime], teams: Collection[int], *, field: Field | None = None
 ) -> dict[int, list[Point | None]]:
-    """Return the points of some teams, computed from the spans in which their scores were shown.
+    """Return each team's point (score and rank) at every moment, computed from the spans in which scores were shown.
 
-    If `field` is given, the points include ranks. Spans are visited in descending order of score. For each moment,
-    `differences` holds the change in the number of higher scores since the previous moment.
+    If `field` is given, the points include ranks. The spans are processed in descending order of score. For each
+    moment, `differences` holds the change in the number of higher scores since the previous moment.
     """
     found: dict[int, list[Point | None]] = {team: [None] * len(moments) for team in teams}
     differences, position = [0] * (len(moments) + 1), 0

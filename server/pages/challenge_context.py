@@ -97,7 +97,7 @@ class ChallengeContext:
 
     @property
     def track_and_visibility(self) -> str:
-        """A line of text with the title of the phase's track and, if they apply, the visibility and "archived".
+        """One line of text: the title of the phase's track, the challenge's visibility, and whether it is archived.
 
         The visibility is left out for public challenges.
         """
@@ -114,7 +114,7 @@ class ChallengeContext:
 
     @property
     def page_query(self) -> str:
-        """The query string of the current page, ready for appending a page number."""
+        """The query string that selects the phase. It ends in "?" or "&", so that a page number can be appended."""
         return f"{self.phase_query}&" if self.phase_query else "?"
 
     def url(self, name: str) -> str:

@@ -6,12 +6,14 @@ from collections.abc import Callable
 from django.http import HttpRequest, HttpResponse
 
 from evaluator.hidden import revealed
+from server.challenges.models import Challenge
 from server.errors import refusal_behind
 from server.pages.rendering import render_refusal, request_id_of
 
 log = logging.getLogger(__name__)
 
 Handler = Callable[[HttpRequest], HttpResponse]
+SERVER_FAULT = 500  # From this HTTP status on, the database may be unavailable.
 
 
 class RefusalMiddleware:
@@ -32,7 +34,9 @@ class RefusalMiddleware:
             log.error("request %s: %s", request_id, exception)
             return render_refusal(None, refusal, request_id=request_id)
         slug = request.resolver_match.kwargs.get("slug", "") if request.resolver_match else ""
-        return render_refusal(request, refusal, slug=slug)
+        is_readable = slug and refusal.status < SERVER_FAULT
+        contact = Challenge.objects.contact_of(slug, reader=request.user) if is_readable else ""
+        return render_refusal(request, refusal, slug=slug, contact=contact)
 
 
 ADMIN = "/admin/"

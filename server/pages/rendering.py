@@ -28,16 +28,18 @@ def render_page(request: HttpRequest | None, template: str, context: dict[str, A
 
 
 def render_refusal(
-    request: HttpRequest | None, refusal: Refused, *, slug: str = "", request_id: str = ""
+    request: HttpRequest | None, refusal: Refused, *, slug: str = "", contact: str = "", request_id: str = ""
 ) -> HttpResponse:
     """Render an error page that explains an exception. If `slug` is given, the page has a link to this challenge.
 
-    If `request` is None, the page does not show who is logged in, so that it can be rendered without the database.
+    `contact` is the address of the organizers of this challenge, if the viewer may see the challenge. If `request` is
+    None, the page does not show who is logged in, so that it can be rendered without the database.
     """
     context = {
         "refusal": refusal,
         "heading": REFUSED_HEADINGS.get(refusal.code, "This request was rejected"),
         "slug": slug,
+        "contact": contact,
         "may_join": bool(slug) and refusal.code == "not_a_member",
         "request_id": request_id,
     }

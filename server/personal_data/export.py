@@ -99,7 +99,7 @@ def written(archive: ZipFile, sink: Sink, submission: Submission) -> Iterator[by
     try:
         source = submission.file.open("rb")
     except FileNotFoundError:
-        # The submitted file was removed after the query for stored files, so it is left out of the archive.
+        # The file was removed after the list of stored files was read, so it is left out of the archive.
         return
     name = f"submissions/{submission.pk}{ending_of(submission.file_name)}"
     with source, archive.open(entry(name, ZIP_STORED), "w", force_zip64=True) as target:
@@ -171,7 +171,7 @@ def memberships_of(user: User) -> Row:
 
 
 def rows(found: Any, *names: str) -> list[Row]:
-    """Return the given fields of each object in a queryset as a dict, with the keys used in the exported documents."""
+    """Return a dict for each object in a queryset, with the given fields, named as in the exported documents."""
     return [
         {name.replace("event__", "").replace("__", "_"): value for name, value in row.items()}
         for row in found.values(*names)

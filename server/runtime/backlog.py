@@ -48,7 +48,7 @@ def queue_of(name: str, rows: QuerySet[Any], since: str, now: datetime) -> Queue
 
 
 def postponed_jobs() -> dict[tuple[str], float]:
-    """Return the number of jobs that a worker has postponed because a stored file could not be used, for each kind."""
+    """Return the number of postponed jobs of each kind. A worker postpones a job if a stored file cannot be used."""
     waiting: dict[str, QuerySet[Any]] = {"submission": Submission.objects.queued(), "rerun": Rerun.objects.queued()}
     return {(kind,): float(rows.filter(postponed__gt=0).count()) for kind, rows in waiting.items()}
 
@@ -74,7 +74,7 @@ def waiting_since(now: datetime) -> datetime | None:
 class ScoringStatus:
     """The state of scoring: the numbers of waiting and running submissions, the delay, and any current maintenance.
 
-    `since` is the time at which the longest-waiting team began to wait, or None if no team is waiting.
+    `since` is the time at which the longest-waiting team began to wait.
     """
 
     waiting: int

@@ -40,7 +40,7 @@ def celery_url(url: str) -> str:
 
 
 def socket_folder(folder: Path) -> Path:
-    """Return `folder`, or a temporary folder if the socket's path would exceed the kernel's limit."""
+    """Return `folder`, or a temporary folder if the path of a socket in `folder` would be too long for the kernel."""
     if len(os.fsencode(folder / "redis.sock")) <= SOCKET_PATH_MAX_BYTES:
         return folder
     return Path(tempfile.mkdtemp(prefix="podium-"))

@@ -39,7 +39,7 @@ TIMEOUT_SECONDS = 20.0
 # while the client is still sending, the client might not read the response.
 LINGER_SECONDS = 30.0
 SILENCE_SECONDS = 2.0
-# If disk space is short, a connection that needs more time than this to transfer its stored bytes may be closed.
+# If disk space is short, a connection may be closed if transferring its stored bytes would take longer than this.
 MAX_TRANSFER_SECONDS = 4 * 3600.0
 
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -189,7 +189,7 @@ class BufferingWorker(ThreadWorker):
         self.proceed(connection)
 
     def count_for(self, connection: Connection, address: str) -> None:
-        """Count the connection for a client address. Behind a proxy, the address can differ between requests."""
+        """Count the connection as one of this client address, which can change between requests behind a proxy."""
         if address != connection.address:
             self.shares.leave(connection.address)
             self.shares.enter(address)
@@ -263,7 +263,7 @@ class BufferingWorker(ThreadWorker):
     def drop_surplus(self) -> None:
         """Close connections if there are too many of them, or if the process had no file descriptor for a new one.
 
-        `accept` closes none, because the current round of the event loop may still contain events for any of them.
+        `accept` closes no connection, because the current round of the event loop may still contain events for it.
         """
         for newcomer in self.newcomers:
             if newcomer in self.waiting and (surplus := self.shares.surplus(newcomer, newcomer.address)):

@@ -1,4 +1,4 @@
-"""A client's connection to the web process: its request, its response, and the client address whose limit it uses."""
+"""A client's connection to the web process: its request, its response, and the client address that it belongs to."""
 
 import time
 from enum import Enum
@@ -24,7 +24,7 @@ LOOKS = 10
 
 
 def address_before_head(client: Any) -> str:
-    """Return the client address against whose limit a connection counts until its request headers have arrived.
+    """Return the client address to which a connection belongs until its request headers have arrived.
 
     Behind a proxy, only the headers contain the address of the client, so the result is a placeholder.
     """
@@ -54,8 +54,8 @@ class Connection:
     ) -> None:
         self.socket, self.client, self.server = client_socket, client, server
         self.inbox, self.sock = Inbox(incoming, (address,)), Outbox(outgoing, client_socket, (address,))
-        # `address` is the client address against whose connection limit the connection counts. `sender` is the client
-        # address according to the headers of the current request.
+        # `address` is the client address that the connection belongs to when connections are counted. `sender` is the
+        # client address according to the headers of the current request.
         self.address = self.sender = address
         self.upload = PendingUpload()
         self.next = NextStep.KEEP

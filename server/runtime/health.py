@@ -19,7 +19,7 @@ WORKERS_KEY = "podium:workers"
 # versions of Podium ignore this key.
 STOPPED_KEY = "podium:stopped-workers"
 WORKER_SECONDS = 15
-FORGOTTEN_SECONDS = 24 * 3600.0  # how long a worker that crashed is still listed
+FORGOTTEN_SECONDS = 24 * 3600.0  # seconds for which a crashed worker is still listed
 TIMEOUT_SECONDS = 2
 
 OK = "ok"

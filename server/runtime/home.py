@@ -50,7 +50,10 @@ def take_lock(stack: ExitStack, name: str, kind: int, what: str) -> None:
 
 
 def running_service() -> str:
-    """Return the end of a sentence with the URL and process of the running service, or an empty string if unknown."""
+    """Return the URL and the process id of the running service as the end of a sentence.
+
+    Return an empty string if they are not known.
+    """
     url, process = (settings.RUNNING.get(name) for name in ("url", "pid"))
     return f": {url} (process {process})" if url else ""
 

@@ -59,7 +59,7 @@ class ServiceCollector(Collector):
         yield gauge("podium_scoring_delay_seconds", "By how much scoring is delayed, as on /status", {(): delay})
         yield from maintenance(status)
         rows = Submission.objects.order_by().values_list("status", "fault").annotate(rows=Count("pk"))
-        # Failures are listed even if there are none, because an alert needs to see the change from 0 to 1.
+        # The number of failures is exported even if it is 0, because an alert needs to see the change from 0 to 1.
         outcomes = {(Status.FAILED, fault): 0.0 for fault in Fault if fault}
         outcomes |= {(status, fault): float(count) for status, fault, count in rows}
         yield gauge("podium_submissions", "Submissions by status and by cause of failure", outcomes, "status", "fault")

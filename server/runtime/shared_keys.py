@@ -29,8 +29,8 @@ def fingerprints() -> dict[str, str]:
 def differing(known: Mapping[str, str]) -> list[str]:
     """Return the names of the secret keys in the settings of this process whose fingerprints differ from `known`.
 
-    `known` contains the expected fingerprints, keyed by setting. While SECRET_KEY is being changed, its expected
-    fingerprint may also be that of an earlier key in SECRET_KEY_FALLBACKS.
+    While SECRET_KEY is being changed, `known` may also contain the fingerprint of an earlier value, which must be in
+    SECRET_KEY_FALLBACKS.
     """
     usable = {name: {own} for name, own in fingerprints().items()}
     usable["SECRET_KEY"] |= {fingerprint("SECRET_KEY", key) for key in settings.SECRET_KEY_FALLBACKS}
@@ -45,7 +45,7 @@ def of_installation() -> dict[str, str]:
 def check(*, first: bool) -> None:
     """Raise WrongInstallation if a secret key of this process differs from that of the installation.
 
-    If `first` is true, fingerprints that are not stored yet, or that belong to an earlier SECRET_KEY, are stored.
+    If `first` is true, missing fingerprints are stored, and the fingerprint of an earlier SECRET_KEY is replaced.
     """
     known = of_installation()
     if names := differing(known):

@@ -8,8 +8,8 @@ from typing import Generic, TypeVar
 # This number of connections is enough for a browser, which opens six, and for a program that uploads files at the same
 # time.
 FEW = 8
-# A placeholder for the address of a client behind a proxy until its own address is known. Connections with this
-# placeholder are not limited.
+# Until the request headers arrive, the address of a client behind a proxy is unknown, and its connections are counted
+# under this placeholder. Their number is not limited.
 UNKNOWN = ""
 
 C = TypeVar("C")
@@ -76,8 +76,8 @@ class Shares(Generic[C]):
     def update_pace(self, connection: C, address: str, *, is_steady: bool) -> None:
         """Record whether a connection has a steady speed.
 
-        If this changes, the connection moves to the end of the other list (slow or steady), as if it had just been
-        opened.
+        If this has changed, the connection moves to the end of the list of slow or of steady connections, as if it had
+        just been opened.
         """
         share = self.of[address]
         if is_steady and connection in share.slow:

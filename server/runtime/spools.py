@@ -55,8 +55,7 @@ class DiskSpace:
 
     def __init__(self, size: int) -> None:
         self.left = size
-        # Whether, since the web process last checked this, an owner (an address or an account) was denied space while
-        # another owner was using more.
+        # Whether, since the last check, an owner was denied space although another owner used more
         self.was_short = False
         self.held: Counter[str] = Counter()
         self.lock = Lock()

@@ -37,7 +37,7 @@ class Amount:
 class Use:
     """The files of one storage backend.
 
-    place : the folder or the bucket
+    place : the folder or the bucket of the storage
     stored : number and size of all files, except those in quarantine
     without_row : files to which no database row refers; the sweeper moves old ones to quarantine
     quarantined : files in quarantine
@@ -111,7 +111,7 @@ def quarantined(storage: Storage) -> list[quarantine.QuarantinedFile]:
 
 
 def in_chunks(storage: Storage, folder: str) -> Iterator[dict[str, int]]:
-    """Yield the sizes of the files in a folder of a storage backend, in dicts keyed by file name.
+    """Yield the size of each file in a folder of a storage, in dicts that map up to 1,000 file names to sizes.
 
     Each dict has at most 1,000 keys. Files in subfolders are not included.
     """
@@ -137,7 +137,7 @@ def size_of(path: Path) -> int:
 
 
 def phases() -> list[dict[str, Any]]:
-    """Return the uploads of each phase that has stored files, the largest first."""
+    """Return the number and total size of the stored uploads to each phase, largest size first."""
     sums = {
         "files": Count("pk"),
         "bytes": Sum("size_bytes"),

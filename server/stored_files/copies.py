@@ -11,7 +11,8 @@ from django.conf import settings
 from django.core.files.storage import FileSystemStorage, Storage
 from django.db.models.fields.files import FieldFile
 
-if TYPE_CHECKING:  # A normal import would load the packages for object stores, even if no object store is used.
+# Only type checkers need this import. At run time, it would load the packages for object stores, even if none is used.
+if TYPE_CHECKING:
     from server.stored_files.objects import ObjectStorage
 
 CHUNK_BYTES = 2**20
@@ -23,7 +24,7 @@ def is_local(storage: Storage) -> bool:
 
 
 def in_objects(storage: Storage) -> "ObjectStorage":
-    """Return the given storage backend, typed as ObjectStorage for type checkers. It must use an object store."""
+    """Return the same storage, typed as ObjectStorage for type checkers. The storage must use an object store."""
     return cast("ObjectStorage", storage)
 
 

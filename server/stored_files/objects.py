@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 
 DIGEST = "sha256"  # Key in an object's metadata. Its value is the sha256 of the content.
 BUFFER_BYTES = 2**20
-# Without threads, a part of an upload is sent before the next one is read, so only one part is in memory.
+# Without threads, the parts of an upload are sent one after the other, so only one part at a time is in memory.
 TRANSFER = TransferConfig(multipart_threshold=8 * 2**20, multipart_chunksize=8 * 2**20, use_threads=False)
 FULL_CODES = {"XMinioStorageFull", "QuotaExceeded", "InsufficientStorage", "InsufficientCapacity"}
 NOT_FOUND, FULL = 404, 507
@@ -51,9 +51,10 @@ class Listed:
 
 @lru_cache(maxsize=8)
 def connected(store: ObjectStore, process: int, *, signed: bool = True) -> Any:
-    """Return the connection of a process to an object store. Child processes must not use that of their parent.
+    """Return the connection to an object store for the process with the id `process`.
 
-    Checksums that only Amazon's servers support are disabled. The sha256 in the metadata is verified instead.
+    The connection is cached per process, because a child process must not use its parent's connection. Checksums that
+    only Amazon's servers support are disabled. The sha256 in the metadata of an object is verified instead.
     """
     config = Config(
         connect_timeout=5,
@@ -105,7 +106,8 @@ class ObjectStorage(S3Storage):
     """
 
     def __init__(self, *, folder: str) -> None:
-        assert settings.OBJECT_STORE is not None  # This storage is used only if an object store is configured.
+        # An ObjectStorage is created only if STORAGE_URL configures an object store.
+        assert settings.OBJECT_STORE is not None
         self.store = settings.OBJECT_STORE
         super().__init__(
             access_key=self.store.access_key,
@@ -190,7 +192,7 @@ class ObjectStorage(S3Storage):
         return f"{settings.MEDIA_URL}{name}"
 
     def listed(self, folder: str) -> Iterator[list[Listed]]:
-        """Yield the objects of a folder, excluding those of its subfolders, in lists of at most 1,000."""
+        """Yield the objects of a folder in batches of at most 1,000. Objects in its subfolders are left out."""
         prefix = self._normalize_name(folder).rstrip("/") + "/"
         with translated(folder):
             for page in self._pages(prefix):

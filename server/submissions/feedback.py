@@ -1,4 +1,4 @@
-"""Decides which scores a viewer may see: on which splits, with how many decimals, with or without class results."""
+"""Decides which scores a viewer may see: on which splits, with how many decimals, and whether with class results."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -44,8 +44,8 @@ class ScoreAccess:
     def interval(self, low: float | None, high: float | None) -> Interval | None:
         """Return the ends of a confidence interval, rounded for the viewer.
 
-        Every interval that is shown must be rounded by this method. From exact ends, anyone who can guess the bootstrap
-        draws could find out for which images a file is correct.
+        Every interval that is shown must be rounded by this method. From exact ends, anyone who can guess the random
+        bootstrap draws could find out which images a submission predicts correctly.
         """
         if low is None or high is None:
             return None
@@ -106,7 +106,10 @@ def scores_of(*, evaluations: list[int]) -> QuerySet[Score]:
 
 
 def current_evaluation(submission: Submission) -> Evaluation | None:
-    """Return the submission's evaluation with the phase's current evaluation signature, or else the newest one."""
+    """Return the submission's evaluation with the phase's current signature, or else its newest evaluation.
+
+    The signature identifies the ground truth, the parameters and the evaluator version that produce a score.
+    """
     evaluations = list(submission.evaluations.all())
     current = [one for one in evaluations if one.signature == submission.phase.signature]
     return max(current or evaluations, key=lambda one: (one.created_at, one.pk), default=None)
@@ -115,8 +118,8 @@ def current_evaluation(submission: Submission) -> Evaluation | None:
 def shown_evaluation(submission: Submission, access: ScoreAccess) -> Evaluation | None:
     """Return the evaluation whose scores are shown for a submission.
 
-    Under ladder feedback, this is the evaluation that the ladder published, which may belong to another submission of
-    the team. Return None until the ladder has decided.
+    Under ladder feedback, a file that does not clearly beat the team's best scores shows these best scores, so the
+    evaluation may belong to another submission of the team. Until this has been decided, return None.
     """
     evaluation = current_evaluation(submission)
     return evaluation.published if evaluation and access.ladder else evaluation

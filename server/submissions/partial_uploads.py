@@ -40,7 +40,7 @@ class PartialUpload:
     note: str
     # The idempotency key identifies repeated requests for the same submission.
     key: str
-    # If true, the file is scored even if no prediction in it can be correct.
+    # If true, the file is scored even if no prediction in it could be correct.
     force: bool = False
 
     @property
@@ -110,7 +110,7 @@ def create(upload: PartialUpload) -> None:
 
 
 def find(identifier: UUID, *, user: int) -> PartialUpload | None:
-    """Return an upload of this user, or None if it is not on this machine or has expired."""
+    """Return the upload of this user with the given id, or None if it is not on this machine or has expired."""
     found = read(upload_folder() / f"{PREFIX}{identifier.hex}")
     with suppress(FileNotFoundError):
         return found if found and found.user == user and found.expires_at > datetime.now(UTC) else None

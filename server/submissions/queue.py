@@ -37,9 +37,10 @@ QUEUES: dict[type[Model], Queue] = {Submission: Queue(EVALUATE, 0), Rerun: Queue
 
 
 def enqueue(kind: type[Model], key: UUID | int, *, urgent: bool = False) -> None:
-    """Send a message for a job. An urgent job gets the same message priority as a submission.
+    """Send a message that wakes a worker for a job.
 
-    If the broker is down, no exception is raised, because the sweeper will send the message later.
+    The message priority depends on the kind of job, but urgent jobs get the same priority as submissions, which is the
+    highest. If the broker is down, no exception is raised, because the sweeper will send the message later.
     """
     task, priority = QUEUES[kind]
     argument = str(key) if isinstance(key, UUID) else key

@@ -43,7 +43,10 @@ class SplitDetail:
 
 
 def details(evaluation: Evaluation, access: ScoreAccess, splits: Iterable[str]) -> dict[str, SplitDetail]:
-    """Return the visible results on these splits, or an empty dict if the phase does not show results per class."""
+    """Return the class results, tables and curves on those of the given splits that the viewer may see.
+
+    Return an empty dict if the phase does not show results per class.
+    """
     shown = [split for split in splits if split in access.splits] if access.classes else []
     explained = {one.split: unpacked(one) for one in evaluation.explanations.filter(split__in=shown)} if shown else {}
     scored = stored_report(evaluation).get("splits", {}) if shown else {}
@@ -69,7 +72,10 @@ def unpacked(explanation: Explanation) -> dict[str, Any]:
 
 
 def detail(evaluation: Evaluation, scored: ReportRow, explained: ReportRow, access: ScoreAccess) -> SplitDetail:
-    """Merge the report on a score with its explanation, which adds columns to the rows of classes."""
+    """Return the results on a split from the report on the score (`scored`) and its explanation (`explained`).
+
+    The explanation's table of classes is preferred, because it has additional columns.
+    """
     track = evaluation.submission.phase.declared_track
     rows = {**explained.get("tables", {}), **scored}
     names = [table.name for table in (*track.tables, *track.explained_tables)]
@@ -107,7 +113,7 @@ def explanation_state(submission: Submission, evaluation: Evaluation) -> Explana
         return ExplanationState.READY
     reruns = reruns_of(submission=submission.pk, truth=evaluation.truth_id)
     if settings.EXPLANATION_MAX_BYTES and any(not failure for _, failure in reruns):
-        # The explanation is computed after the interval, so it is also pending while the interval is pending.
+        # The explanation is computed after the confidence interval. It is also pending while the interval is pending.
         return ExplanationState.PENDING
     given_up = any(purpose == Rerun.Purpose.EXPLANATION and failure for purpose, failure in reruns)
     return ExplanationState.GIVEN_UP if given_up else ExplanationState.NONE
@@ -120,7 +126,7 @@ def explained_splits(*, evaluation: int) -> QuerySet[Any, Any]:
 
 @compiled_query
 def reruns_of(*, submission: UUID, truth: int) -> QuerySet[Any, Any]:
-    """Return the purpose and the failure of each of a submission's reruns against a ground truth."""
+    """Return (purpose, failure message) for each rerun that scores a submission against a ground truth."""
     return Rerun.objects.filter(submission=submission, truth=truth).values_list("purpose", "failure")
 
 

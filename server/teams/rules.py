@@ -12,7 +12,7 @@ from server.clock import is_over, utc_text
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A team's submissions to a phase: how many count against its quota, and how many are final.
+    """A team's use of a phase: how many submissions count against its quota, and how many are final.
 
     `has_files` is true if the team has submitted at all, even if no submission counts against its quota.
     """
@@ -24,7 +24,7 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class TeamFacts:
-    """The facts about a team that the rules need, such as its size. The keys of `use` are phase slugs."""
+    """The facts about a team that the rules for changes need, such as its size. The keys of `use` are phase slugs."""
 
     name: str
     size: int = 1
@@ -73,7 +73,7 @@ class Invite:
 class Enter:
     """A change to be checked: a person joins a team.
 
-    `own` is the person's current team. `former` is a team that the person has left after it had submitted.
+    `own` is the person's current team. `former` is a team that the person left after that team had submitted.
     """
 
     team: TeamFacts
@@ -134,7 +134,7 @@ def reasons_against(change: Change, terms: Terms) -> Iterator[str]:
 
 
 def against_growth(terms: Terms) -> Iterator[str]:
-    """Yield the reasons why teams in the challenge can no longer grow, such as a deadline that has passed."""
+    """Yield the reason why no team can grow any longer if a deadline or the end of the challenge has passed."""
     if terms.merge_until and is_over(terms.merge_until, terms.now):
         yield f"The deadline for changes to teams was {utc_text(terms.merge_until)}."
     elif terms.closes_at and is_over(terms.closes_at, terms.now):

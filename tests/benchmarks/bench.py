@@ -1,7 +1,7 @@
-"""Measures costs for `make bench` and writes the tables in BENCHMARKS.md. Costs are ratios of times within one run.
+"""Runs the benchmarks of `make bench` and writes their results to the tables in BENCHMARKS.md.
 
-`python -m tests.benchmarks.bench SECTION…` measures only the given sections and leaves the others unchanged. Sections
-are `scoring`, `ranks`, `leaderboards` and `recording`.
+A cost is a ratio of two times that were measured in the same run. `python -m tests.benchmarks.bench SECTION…` runs only
+the given sections and leaves the others unchanged. Sections are `scoring`, `ranks`, `leaderboards` and `recording`.
 """
 
 import gzip
@@ -31,13 +31,13 @@ FOLDER = ROOT / "build" / "bench"
 GOLDEN = ROOT.parent / "shared" / "golden"
 DETECTION, RELATIONSHIPS = "openimages-detection", "openimages-relationships"
 REFERENCE_PREDICTIONS = 300_000
-# Number of rounds of a measurement. In each round, the two times of a ratio are measured in immediate succession, so
-# that the load is the same.
+# Number of rounds of a measurement. Each round measures the two times of a ratio one directly after the other, so that
+# the load of the machine is the same.
 ROUNDS = 5
 # CPU seconds of `wc -l` for the file of 5M boxes, on the machine where the official Open Images code was measured.
 RECORDED_WC = 0.05
 OFFICIAL = {"det_e_open": (DETECTION, 344.0, 2_000, 5_000), "vrd_c_open": (RELATIONSHIPS, 110.0, 200, 1_000)}
-# The field `way` of a report contains the name of the implementation used, which begins with one of these strings.
+# The field `way` of a report names the implementation that scored the file. The name begins with one of these strings.
 FAST_PATH, REFERENCE = "fast path", "reference implementation"
 
 
@@ -188,7 +188,7 @@ def bootstrap(small: Path, truth: Path) -> Row:
 
 
 def on_reference_path(folder: Path) -> dict[str, tuple[Callable[..., dict[str, Any]], Path, Path, Path]]:
-    """Return test cases that are scored by the reference implementation.
+    """Return test cases that are scored by the reference implementation, keyed by name.
 
     A test case consists of a function that scores a file, two ground truths that differ in one object, and the file.
     """

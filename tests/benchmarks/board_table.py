@@ -40,7 +40,7 @@ def row(name: str, reach: float, aim: float, found: float, behind: str, *, least
 
 
 def leaderboards(folder: Path) -> Iterator[Row]:
-    """Measure requests for a leaderboard of 2,000 teams on each database.
+    """Measure requests for a leaderboard of 2,000 teams with SQLite and, if it is installed, with PostgreSQL.
 
     With BENCH_MANY_TEAMS=1, a leaderboard of 20,000 teams is also read, by one reader and by 50 readers at the same
     time. Filling this leaderboard takes 20 minutes. SQLite databases are kept in `folder` for later runs.
@@ -73,7 +73,7 @@ def costs(vendor: str, measured: Any) -> Iterator[Row]:
 
 @contextmanager
 def filled(folder: Path, teams: int, vendor: str) -> Iterator[dict[str, str]]:
-    """Yield environment variables that select a database. The first benchmark program fills it if it is empty."""
+    """Yield environment variables that select a database. If it is empty, the first benchmark program fills it."""
     if vendor == "SQLite":
         home = folder / f"boards-{teams}"
         home.mkdir(exist_ok=True)

@@ -126,7 +126,7 @@ def requests() -> dict[str, Callable[[], None]]:
 
 
 def log_in(client: "Client", username: str) -> None:
-    """Log a user in. The login is recorded, as a login with a password is."""
+    """Log a user in without a password, and record the session as for a login with a password."""
     from allauth.usersessions.models import UserSession
 
     from server.accounts.models import User

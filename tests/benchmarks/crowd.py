@@ -22,7 +22,10 @@ SPLITS = "(SELECT 'public' AS split UNION ALL SELECT 'private' UNION ALL SELECT 
 
 
 def write(*, teams: int, each: int) -> Phase:
-    """Write scores for many teams. Leaderboard entries are updated twice, so that the leaderboard has a history."""
+    """Write scores for many teams.
+
+    Leaderboard entries are updated after half of the scores and at the end, so that the leaderboard has a history.
+    """
     from server.leaderboards.models import BoardTerms, Entry
     from server.leaderboards.services.entries import rebuild
 
@@ -110,7 +113,7 @@ def submit(phase: Phase, team: Team, start: int, stop: int, *, of: int, metrics:
         order="n, team.id",
         id="lower(hex(randomblob(16)))" if sqlite else "gen_random_uuid()",
         team_id="team.id",
-        # This column stores the number of the submission within its team instead of a file size.
+        # Instead of a file size, this column stores the submission's sequence number in its team, counted from 1.
         size_bytes="n + 1",
         **dict.fromkeys(times, at),
     )
@@ -129,7 +132,10 @@ def submit(phase: Phase, team: Team, start: int, stop: int, *, of: int, metrics:
 
 
 def copy_score(score: Score, numbered: str, key: str) -> None:
-    """Insert a pseudorandom score on each split for a range of submissions. The SQL expression `key` is its seed."""
+    """Insert a pseudorandom score on each split for the submissions that match the SQL condition `numbered`.
+
+    The SQL expression `key` is the seed of the score.
+    """
     dice = (f"({key} * 7919 %% {prime} / {prime}.0)" for prime in (10007, 10009, 10037))
     value = f"(({' + '.join(dice)}) / 3)"  # The values range from 0.0 to 1.0, and values near 0.5 are most frequent.
     copy(

@@ -22,9 +22,9 @@ NO_LONGER_INSTALLED = "drf_spectacular_sidecar"
 
 
 def multiples(folder: Path, rounds: int) -> dict[str, tuple[float, float]]:
-    """Return the relative cost and the milliseconds of recording a score, keyed by database and kind of score.
+    """Return the cost of recording a score relative to the earlier version, and the current cost in milliseconds.
 
-    There are two kinds: a score is "best" if it is the best of its team, and otherwise "not best".
+    The keys name the database and the kind of score. A score is either the best of its team or not.
     """
     source = unpacked(folder / EARLIER)
     found = {}

@@ -1,7 +1,7 @@
 """Scores one file several times, and prints the lowest time and the peak memory of this process as JSON.
 
-`measure.py TRACK TRUTH FILE THREADS TIMES REPLICATES PARAMETERS [DRAWS]`; PARAMETERS is JSON, DRAWS is a folder in
-which the bootstrap weights are stored.
+Usage: `measure.py TRACK TRUTH FILE THREADS TIMES REPLICATES PARAMETERS [DRAWS]`. PARAMETERS is JSON. DRAWS is a folder
+in which the bootstrap weights are stored.
 """
 
 import json
@@ -40,7 +40,10 @@ def drawing(replicates: int, draws: str) -> Bootstrap | None:
 
 
 def peak() -> int:
-    """Return the peak memory of this process in bytes. getrusage would include the parent's memory before the fork."""
+    """Return the peak memory of this process in bytes, as reported by /proc.
+
+    The value of getrusage would include the memory that the parent process used before it was forked.
+    """
     status = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM"))
 

@@ -51,7 +51,10 @@ def crowded() -> Truth:
 
 
 def pairs() -> dict[str, tuple[Truth, Truth, str]]:
-    """Return pairs of ground truths that differ in a single line, each with the name of a submission."""
+    """Return pairs of ground truths that differ in a single line, keyed by a description of the difference.
+
+    With each pair, the result contains the name of the submission that is scored against both.
+    """
     dense = crowded()
     return {
         "a label": (PLAIN, PLAIN | {"image_labels.csv": [f"crowd,{REST},0"]}, "one class"),
@@ -69,8 +72,8 @@ def pairs() -> dict[str, tuple[Truth, Truth, str]]:
 def written(folder: Path) -> dict[str, tuple[Path, Path, Path]]:
     """Prepare the pairs of ground truths and write the submissions.
 
-    Return three paths for each pair: the two ground truths and a submission. The keys describe the difference between
-    the two ground truths.
+    Return three paths for each pair: the two ground truths and the submission that is scored against both. They are
+    keyed by a description of the difference between the two ground truths.
     """
     files, found = {}, {}
     for name in ("one class", "one class, equally confident", "all classes"):

@@ -10,7 +10,7 @@ REPLICATES, SIMULATIONS, BOARDS, LARGE = 1_000, 1_000, 100, 2_000
 
 
 def coverages() -> dict[str, dict[str, Share]]:
-    """Return, for each kind of simulation, the proportions of leaderboards with correct intervals and tie groups."""
+    """For each kind of simulation, return how often the rank intervals and the tie groups are correct."""
     numbers = range(SIMULATIONS)
     return {
         "10 teams, 3 of them equal": shares(ten_teams(number, replicates=REPLICATES) for number in numbers),

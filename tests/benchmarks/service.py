@@ -27,7 +27,7 @@ from tests.flows.taking_part import CHALLENGE, open_challenge  # noqa: E402
 TIMES = 30
 BYTES = 100_000
 PATIENCE_SECONDS = 300
-# Each file begins this number of lines after the beginning of the previous file, so that all files differ.
+# Each file begins this number of lines after the beginning of the previous file, so that no two files are equal.
 UNLIKE_EACH_OTHER = 10
 
 

@@ -30,7 +30,8 @@ def chromium(monkeypatch: pytest.MonkeyPatch) -> Iterator[Browser]:
         if os.environ.get("CI") == "true":
             pytest.fail(MISSING)
         pytest.skip(MISSING)
-    # Playwright runs an event loop in this thread, so Django would not allow database queries.
+    # Playwright runs an event loop in this thread. Without this variable, Django would therefore refuse database
+    # queries.
     monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=SWITCHES)

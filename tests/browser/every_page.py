@@ -13,7 +13,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from server.accounts.models import User
-from server.challenges.models import Block, Membership, Phase, RoleOffer, Team
+from server.challenges.models import Block, JoinRequest, Membership, Phase, RoleOffer, Team
 from server.challenges.roles import Role
 from server.notices.models import Announcement, Event, Kind, Notice
 from server.notices.services.mails import unsubscribe_token
@@ -106,7 +106,8 @@ class Reader:
 @pytest.fixture
 def readers(addresses: list[str], member: User, client: Client, make: Make, settings: Settings) -> list[Reader]:
     """Return a list of all pages of the website, each with a user who may open the page."""
-    # Some pages require a recent login, and opening all pages may take longer than the default timeout.
+    # Some pages require a recent login. By default, a login is recent for a shorter time than opening all pages may
+    # take.
     settings.ACCOUNT_REAUTHENTICATION_TIMEOUT = 24 * 3600
     return [
         Reader("member", client, [*addresses, ("/challenges/c/organizers")]),
@@ -124,6 +125,12 @@ def organizer(make: Make) -> Reader:
     phase.challenge.organizers.add(user, make.user(username="p" * 60))
     Block.objects.create(
         challenge=phase.challenge, user=make.user(username="q" * 60), reason=LONG * 7, blocked_at=datetime.now(UTC)
+    )
+    JoinRequest.objects.create(
+        challenge=phase.challenge,
+        user=make.user(username="r" * 60),
+        team_name=LONG,
+        rules_accepted_at=datetime.now(UTC),
     )
     newer = make.truth(phase, content=b"{}")
     TruthStatistics.objects.create(truth=newer, content=STATISTICS)
@@ -144,7 +151,7 @@ def organizer(make: Make) -> Reader:
     ]
     of_challenge = [
         organized,
-        *(f"{organized}/{page}" for page in ("edit", "blocked", "new-phase", "archive", "delete")),
+        *(f"{organized}/{page}" for page in ("edit", "blocked", "teams", "clone", "new-phase", "archive", "delete")),
     ]
     own = [f"/challenges/own/{page}" for page in ("", "leaderboard", "organizers", "announcements")]
     addresses = ["/organize/", "/organize/import", "/organize/new", *of_challenge, *of_phase, *own]
@@ -152,7 +159,7 @@ def organizer(make: Make) -> Reader:
 
 
 def with_passwords(make: Make) -> Iterator[Reader]:
-    """Open pages that ask for credentials, and yield a user for each group of pages.
+    """Yield users who may open the pages that ask for credentials, each with a group of these pages.
 
     The pages require a recent login, require a second factor, or set the first password of an account.
     """

@@ -1,13 +1,16 @@
 """The list of pages, which other tests open in a browser, contains every page of the service."""
 
+from collections import Counter
+
 from django.urls import get_resolver, resolve
 
 from tests.browser.every_page import Reader
 from tests.server.access_console import ORGANIZED
 from tests.server.access_table import CHALLENGE, PAGES, SUBMISSION
+from tests.server.page import Page
 from tests.server.test_access import QUERY, routes
 
-# These routes respond to a GET request with a file, data, a redirect, or a part of a page.
+# These routes are not pages. They respond to a GET request with a file, data, a redirect, or a part of a page.
 WITHOUT_A_PAGE = {
     *(
         "livez",
@@ -50,3 +53,13 @@ def test_each_address_of_the_list_responds_with_a_page(readers: list[Reader]) ->
             assert (response.status_code, address) == (status, address)
             assert response["Content-Type"].startswith("text/html")
             assert (b"This link cannot be used" in response.content) == ("/bad" in address)
+
+
+def test_no_page_has_two_elements_with_the_same_id(readers: list[Reader]) -> None:
+    repeated = set()
+    for reader in readers:
+        for address in reader.addresses:
+            page = Page(reader.client.get(address.replace("/challenges/c/../", "/challenges/")))
+            ids = Counter(attributes["id"] for _, attributes in page.elements if "id" in attributes)
+            repeated |= {(address, one) for one, count in ids.items() if count > 1}
+    assert repeated == set()

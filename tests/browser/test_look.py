@@ -148,7 +148,8 @@ def test_on_a_tablet_file_names_and_notes_in_the_list_of_submissions_are_readabl
     note = page.get_by_placeholder("Add a note").first.bounding_box()
     assert name is not None
     assert note is not None
-    assert name["height"] < 30  # A file name that wraps onto a second line would be taller.
+    # If the file name wrapped onto a second line, its element would be at least 30 pixels high.
+    assert name["height"] < 30
     assert note["width"] >= 100
 
 

@@ -91,7 +91,7 @@ def take_part(page: Page) -> None:
 
 
 def rescore(page: Page, queue: InlineQueue, version: int, reason: str) -> None:
-    """Preview how scores change with another version of the ground truth, then rescore all submissions with it."""
+    """Preview the scores with another version of the ground truth, then rescore all submissions with this version."""
     page.goto("/organize/challenges/owls/phases/main")
     press(page, f"Preview version {version}")
     page.get_by_role("button", name="Apply the rescoring").wait_for()

@@ -68,8 +68,9 @@ def postgres() -> Iterator[str]:
 def opened(tmp_path: Path, small: Path) -> Iterator[Open]:
     """Yield a function that starts a service with a challenge and participants.
 
-    `opened(people=…, bundle=…, up=…, home=…, NAME=value)`: `up` contains arguments for `tests.drills.bent.altered`,
-    and the other names are settings. All processes are stopped at the end.
+    `opened(people=…, bundle=…, up=…, home=…, NAME=value)`: `people` are usernames, `bundle` is a challenge bundle, and
+    `home` is the folder of the service's data. `up` contains arguments for `tests.drills.bent.altered`. The other names
+    are settings. All processes are stopped at the end.
     """
     started: list[Running] = []
 

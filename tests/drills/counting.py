@@ -33,20 +33,20 @@ def upload_all(service: Running, content: bytes, *, count: int) -> list[str]:
 
 
 def unfinished(service: Running) -> int:
-    """Return the number of queued and running submissions, plus the number of pending jobs for confidence intervals."""
+    """Return the number of queued and running submissions, plus the number of pending reruns (repeated scorings)."""
     statuses, (later,) = service.statuses(), service.rows(PENDING)[0]
     return sum(statuses[status] for status in UNFINISHED) + int(later)
 
 
 def all_ended(service: Running, *, seconds: float) -> float:
-    """Wait until all submissions and reruns (jobs for intervals) are finished. Return how many seconds that took."""
+    """Wait until all submissions and reruns (repeated scorings) are finished. Return how many seconds that took."""
     began = time.monotonic()
     wait_for(lambda: not unfinished(service), seconds=seconds, every=0.1)
     return time.monotonic() - began
 
 
 def standstill(service: Running, *, seconds: float, at_most: float) -> None:
-    """Wait until all jobs are finished, or until no job has finished for `seconds`."""
+    """Wait until all jobs are finished, no job has finished for `seconds`, or `at_most` seconds have passed."""
     left, since, until = unfinished(service), time.monotonic(), time.monotonic() + at_most
     while left and time.monotonic() < min(until, since + seconds):
         time.sleep(0.2)

@@ -34,7 +34,7 @@ class Entry:
     public: float | None
 
     def beats(self, other: "Entry") -> bool:
-        """Return whether this entry ranks higher than the other one: by score, then by time, then by name and id."""
+        """Return whether this entry ranks higher than the other one: by score, then time, then team name and id."""
         if self.score != other.score:
             return self.score > other.score
         return (self.at, self.team, self.id) < (other.at, other.team, other.id)
@@ -58,8 +58,8 @@ class Line:
 def counts(entry: Entry, own: list[Entry], *, finals: int) -> bool:
     """Return whether an entry counts after the end of the phase.
 
-    An entry counts if it was selected as final, or if its team has not selected any and the entry is among the
-    team's best.
+    Baselines always count. If a team has selected final submissions, only these count. Otherwise, the team's best
+    `finals` entries count, compared by their public scores.
     """
     if entry.baseline or any(one.final for one in own):
         return entry.final or entry.baseline

@@ -28,7 +28,10 @@ def boards(service: Running, times: list[str]) -> list[Any]:
 
 
 def written_backup(service: Running, small: Path, out: Path) -> list[str]:
-    """Upload files in three batches, then write a backup during further uploads. Return the time after each batch."""
+    """Upload files in three batches, then write a backup while further files are being uploaded.
+
+    Return the time after each batch.
+    """
     content = (small / "predictions.csv").read_bytes()
     times = []
     for _ in range(3):

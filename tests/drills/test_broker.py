@@ -53,7 +53,7 @@ def test_no_submission_is_lost_if_a_web_process_dies_before_it_sends_the_message
 
 @contextmanager
 def own_redis(folder: Path) -> Iterator[tuple[str, Callable[[], "subprocess.Popen[bytes]"]]]:
-    """Yield the URL of a Redis server, and a function that starts the server. If it is killed, it is not restarted."""
+    """Yield the URL of a Redis server, and a function that starts the server. A killed server is not restarted."""
     folder.mkdir()
     socket, started = folder / "redis.sock", []
 

@@ -48,7 +48,7 @@ def test_no_writer_fails_because_sqlite_is_locked(opened: Open, figures: Figures
 
 @dataclass(frozen=True)
 class Answered:
-    """The start, the end and the status of a request; the status is 0 if the connection was lost."""
+    """The times at which a request began and ended, and the response status, which is 0 if the connection was lost."""
 
     began: float
     ended: float

@@ -19,7 +19,7 @@ HOSTILE, EACH, VICTIMS = 5, 12, 30
 LIMIT_SECONDS = 2  # Limit on the CPU time for scoring one file. Scoring an expensive file exceeds this limit.
 LONG_ENOUGH_SECONDS, SOON_SECONDS = 60, 10.0
 PREDICTIONS = 1_200_000
-# Maximum size, in bytes, of expensive files that count as small, and the number of these files.
+# Maximum size, in bytes, of the expensive files that count as small, and the number of these files.
 SMALL_BYTES, COSTLY = 1_040_000, 3
 LARGE_BYTES = 3 * SMALL_BYTES
 HEADER = "ImageId,PredictionString"
@@ -133,9 +133,7 @@ def test_expensive_small_files_do_not_delay_other_teams(opened: Open, crowd: Pat
 
 
 class Hostile(threading.Thread):
-    """A team that uploads expensive files one after another. Every second file is below the size limit for small
-    files.
-    """
+    """A team that uploads expensive files one after another, in turn below and above the size limit for small files."""
 
     def __init__(self, asked: Running) -> None:
         super().__init__(daemon=True)

@@ -87,7 +87,7 @@ def upload_later(web: Running, content: bytes, began: float, number: int) -> flo
 
 
 def lose_power(installation: Installation, host: Host, worker: Running) -> None:
-    """Cut off a host and kill all its processes, so that no connection is closed. Then start the host again."""
+    """Cut off a host and kill all its processes, as if it lost power: no connection is closed. Then start it again."""
     installation.network.unplug(host)
     worker.signal_all("", signal.SIGKILL)
     worker.process.wait()

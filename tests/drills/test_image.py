@@ -40,7 +40,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Built]:
 
 @pytest.fixture
 def container(built: Built, tmp_path: Path) -> Iterator[Contained]:
-    """Start the image with a volume that contains the folders of `/data` in the image, as with a new Docker volume."""
+    """Start the image with a copy of its folder `/data` as the volume, as Docker does for a new volume."""
     image, stage = built
     home = tmp_path / "data"
     subprocess.run(["cp", "-a", str(image.root / "data"), str(home)], check=True)

@@ -68,7 +68,7 @@ class Mailbox(socketserver.StreamRequestHandler):
             if line.startswith("Message-ID:"):
                 name = line.split(":", 1)[1].strip()
         time.sleep(PAUSE)
-        # At the end of an email, `line` is a single dot. If the connection was lost earlier, `line` is empty.
+        # After the last line of an email, `line` is a single dot. If the connection was lost earlier, `line` is empty.
         if line:
             RECEIVED[name] += 1
 

@@ -89,7 +89,7 @@ def test_a_thousand_simultaneous_uploads_are_accepted_or_refused_with_a_code(
     different = files((bundle / "predictions.csv").read_bytes())
     requests = []
     for number in range(UPLOADS):
-        # If a file is uploaded twice, both uploads come from the same team.
+        # If a file is uploaded twice, both uploads are by the same team.
         place = number % len(different)
         kind, body = form(different[place], "predictions.csv")
         requests.append(upload_head(tokens[place % TEAMS], kind, len(body)) + body)

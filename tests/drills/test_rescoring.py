@@ -77,7 +77,7 @@ def rescore(service: Running, truth: Path | int) -> None:
 
 @dataclass(frozen=True)
 class Seen:
-    """The leaderboard in one response: its rows, and the signature, which identifies the ground truth version."""
+    """A leaderboard as seen in one response: its rows, and its signature, which identifies the ground truth version."""
 
     signature: str
     lines: tuple[tuple[str, str, float], ...]

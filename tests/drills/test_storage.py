@@ -27,7 +27,7 @@ for path in Path(sys.argv[1]).rglob("*"):
 
 @contextmanager
 def worker_elsewhere(service: Running, home: Path) -> Iterator[Path]:
-    """Start a worker with the same database and broker but without the stored files, as on another machine."""
+    """Start a worker with the same database and broker but without the stored files, as if on another machine."""
     home.mkdir()
     told = service.run("-c", "from server import settings as s; print(s.REDIS_URL)").stdout.strip()
     database = service.environment.get("DATABASE_URL") or f"sqlite:///{service.home / 'podium.sqlite3'}"

@@ -30,8 +30,8 @@ ALL = 200
 
 def kill_while_it_scores(service: Running) -> bool:
     """Kill all processes of the worker if it is scoring a submission. Return whether they were killed."""
-    # The processes are suspended first, so that nothing changes until they are killed. They may be suspended during a
-    # write.
+    # First suspend the processes, so that nothing changes before they are killed. A process may be suspended in the
+    # middle of a write.
     service.signal_all("celery -A", signal.SIGSTOP)
     try:
         scores = bool(service.statuses(seconds=0.5)["running"])

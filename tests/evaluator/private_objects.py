@@ -1,4 +1,4 @@
-"""Pairs of ground truths with a different class for an object in a private image, and submissions to compare them."""
+"""Provides pairs of ground truths that differ in the class of one object in a private image, and submissions."""
 
 import base64
 import zlib

@@ -57,7 +57,7 @@ def document(**fields: Any) -> dict[str, Any]:
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Yield the path of each string, number, Boolean and null in a document."""
+    """Yield the path (keys and indices) of each string, number, Boolean and null in a JSON document."""
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else None
     if items is None:
         yield path

@@ -103,7 +103,7 @@ def test_a_replicate_equals_the_score_of_copied_images(track: str, seed: int, tm
 
 
 def test_all_submissions_have_the_same_draws(tiny: Tiny, tmp_path: Path) -> None:
-    """With equal draws, a submission that is no worse than another on any image is no worse in any replicate."""
+    """With equal draws, a submission that is no worse than another one on any image is no worse in any replicate."""
     worse = tmp_path / "worse.csv"
     worse.write_text("\n".join(line for line in tiny.long.read_text().splitlines() if "garden" not in line))
     kept = tmp_path / "draws"

@@ -57,9 +57,10 @@ def detected(rng: np.random.Generator, objects: Counts) -> Results:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """Proportions of test sets whose intervals contain the mean score, or whose paired interval contains zero.
+    """Proportions of test sets whose interval contains the expected value.
 
-    Intervals of scores are computed in two ways: as recentred intervals and as plain percentile intervals.
+    For the intervals of a score, this is the mean score of all test sets. They are computed in two ways: as recentred
+    intervals and as plain percentile intervals. For paired intervals, it is 0, because both detectors are equally good.
     """
 
     recentred: float

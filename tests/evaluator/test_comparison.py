@@ -29,8 +29,8 @@ NONE: dict[str, float | None] = {}
 @pytest.mark.parametrize(
     ("shifts", "interval", "verdict"),
     [
-        # The shifts are the differences between paired replicates of both submissions. The interval ends are
-        # interpolated percentiles.
+        # The shifts are the differences between paired replicates of the two submissions. The ends of the expected
+        # interval are interpolated percentiles of the shifts.
         ([0.1, 0.2, 0.3], (0.105, 0.295), "b_better"),
         ([-0.1, -0.2, -0.3], (-0.295, -0.105), "a_better"),
         ([-0.1, 0.0, 0.1], (-0.095, 0.095), "tied"),

@@ -1,4 +1,4 @@
-"""The gain from fixing all errors of one kind follows the rules of TIDE, but every class remains in the mean.
+"""The gain from fixing all errors of one kind is computed as in TIDE, except that every class remains in the mean.
 
 TIDE is a toolbox for analysing detection errors. The numbers named TIDE are from tidecv 1.0.1 (`TIDE().evaluate`, mode
 `bbox`), which approximates areas with 101 points. Its gains differ from exact gains by up to 0.01. In 300 random cases
@@ -72,7 +72,7 @@ def test_a_class_without_remaining_objects_keeps_its_precision_as_in_tide(tmp_pa
 
 
 def test_a_class_without_predictions_keeps_its_precision(tmp_path: Path) -> None:
-    """The class remains in the mean. tidecv leaves it out, so its mean rises even though no more objects are found."""
+    """The class remains in the mean. tidecv leaves it out, so tidecv's mean rises although there are no new hits."""
     report = explained(written(tmp_path, [f"i,cat,{WHOLE},0", f"k,dog,{LEFT},0"], [], [f"i,cat,0.9,{WHOLE}"]))
     assert (gains(report)["missed"], gains(report)["all_misses"]) == (0.0, 0.0)
 

@@ -144,8 +144,8 @@ def test_a_replicate_that_draws_only_public_images_is_the_public_score(
     images = images_of(made)
     public = public_images(images, share=0.4, seed=1)
     drawn = np.repeat(np.array([[image in public] for image in sorted(images)], np.uint8), LANES, axis=1)
-    # The weight matrix has one row for each image. Each split gets as many rows as it has images, so the split "all",
-    # whose result is tested, gets all rows.
+    # The bootstrap weights have one row for each image. A split uses as many of the first rows as it has images. Only
+    # the result for the split "all" is tested, which uses all rows.
     monkeypatch.setattr(Draws, "block", lambda draws, number: drawn[: draws.images])
     found = made.scored(made.submissions[0], opening=HALVES, report=with_intervals(1)).splits
     assert {name: float(each[0]) for name, each in found["all"].replicates.items()} == pytest.approx(

@@ -40,7 +40,7 @@ def written(node: Any) -> str:
 
 
 def repeating(node: Any, path: str = "$") -> list[str]:
-    """Return the paths of repeated keys. If a key is repeated, only its last value is searched."""
+    """Return the paths of objects with repeated keys. Only the last value of a repeated key is searched."""
     if isinstance(node, list):
         return [found for place, each in enumerate(node) for found in repeating(each, f"{path}[{place}]")]
     if not isinstance(node, tuple):

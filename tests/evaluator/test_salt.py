@@ -193,7 +193,7 @@ def candidates(report: Report, published: str) -> list[tuple[int, ...]]:
 
 
 def attacked(tmp_path: Path, salts: list[str]) -> Iterator[tuple[bool, int]]:
-    """For each salt, yield whether the attacker's candidates include the answers, and the number of candidates."""
+    """For each salt, yield whether the correct answers are among the attacker's candidates, and how many there are."""
     chance = np.random.default_rng(5)
     for number, salt in enumerate(salts):
         hits = tuple(sorted(chance.choice(IMAGES, HITS, replace=False).tolist()))

@@ -241,7 +241,7 @@ def test_a_faulty_mask_in_the_truth_is_reported_with_its_location(tmp_path: Path
 def by_bitmaps(
     objects: list[tuple[Edges, bool, bool]], found: list[tuple[float, Edges]], side: int
 ) -> tuple[float, int, float]:
-    """Return the AP, the number of entries and the number of hits, computed with bitmaps, one detection at a time."""
+    """Return the AP, the number of curve entries and the number of hits, computed from bitmaps of all masks."""
     order = sorted(range(len(found)), key=lambda n: -found[n][0])
     state: dict[int, str] = {}
 
@@ -285,7 +285,7 @@ edges = st.tuples(*(st.integers(0, side - 1), st.integers(1, 3)) * 2).map(
     chance=st.randoms(use_true_random=False),
 )
 def test_scores_agree_with_bitmaps(tmp_path: Path, objects: list[Any], found: list[Any], chance: Any) -> None:
-    confidences = chance.sample(range(1, 100), len(found))  # Confidences are distinct: the order of ties is undefined.
+    confidences = chance.sample(range(1, 100), len(found))  # All differ, because ties have no defined order.
     pairs = [(confidence / 100, each) for confidence, each in zip(confidences, found, strict=True)]
     folder = truth(tmp_path, [])
     rows = [(f"i,cat,{box(where, side)},{int(group)}", where, masked) for where, group, masked in objects]

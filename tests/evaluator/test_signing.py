@@ -53,7 +53,7 @@ def test_a_change_of_any_value_is_refused(path: tuple[Any, ...]) -> None:
 
 
 def changes(value: Any) -> list[Any]:
-    """Return values that differ from the given one, including values that compare equal in Python."""
+    """Return values that differ from the given one in type or value. Some are equal in Python, such as 1 and 1.0."""
     if isinstance(value, str):
         last = {"0": "1", "a": "b"}.get(value[-1:], "0")
         return [value[:-1] + last, value + " ", value.upper() + "x", None]

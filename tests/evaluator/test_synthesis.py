@@ -109,7 +109,7 @@ def test_a_different_seed_gives_a_different_truth(track: str, tmp_path: Path) ->
     synthesize(track, tmp_path / "a", images=5)
     synthesize(track, tmp_path / "b", images=5, seed=1)
     one, other = (set((tmp_path / name / "truth" / "images.csv").read_text().split()) for name in "ab")
-    assert len(one & other) == 1  # The image lists of the two challenges share only the header line.
+    assert len(one & other) == 1  # The header is the only line that the two image lists have in common.
 
 
 @pytest.mark.parametrize("track", [name for name, track in TRACKS.items() if not synthesizer_of(track).single_scene])

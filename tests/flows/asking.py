@@ -37,7 +37,7 @@ class Recorder:
         return self.ask("POST", path, urlencode(form), **FORM)
 
     def begin_upload(self, phase: str, content: str) -> str:
-        """Begin an upload and return its path."""
+        """Begin an upload to the phase with this API path, and return the URL path of the upload."""
         length = {"Upload-Length": str(len(content.encode()))}
         found = LOCATION.search(self.ask("POST", f"{phase}/uploads", expected=201, **TUS, **length))
         assert found

@@ -36,7 +36,7 @@ ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """An output of the service: its URL or path, whether an organizer received it, and its content."""
+    """Something that the service has output: its URL or path, whether an organizer received it, and its content."""
 
     place: str
     organizer: bool
@@ -169,7 +169,7 @@ class Search:
 
 
 def spellings(content: bytes) -> Iterator[str]:
-    """Yield the text of an output, raw and decoded, in lower case and without the decimal points of numbers."""
+    """Yield the text of an output, raw and decoded in several ways, in lower case and without decimal points."""
     for unpacked in contents(content):
         raw = unpacked.decode("utf-8", "replace")
         escaped = ESCAPE.sub(lambda one: chr(int(one[1], 16)), raw).replace("\\/", "/").replace('\\"', '"')

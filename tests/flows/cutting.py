@@ -10,7 +10,7 @@ PIECE = 2**16
 
 
 class Cutter:
-    """A proxy that closes a connection whenever the total number of bytes from clients reaches a given number.
+    """A proxy that closes a connection whenever the total number of bytes from clients reaches a number in `cuts`.
 
     After `hold_at` bytes from clients, nothing is forwarded until `released` is set.
     """

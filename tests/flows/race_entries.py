@@ -34,8 +34,8 @@ def main() -> None:
     call_command("migrate", verbosity=0)
     queue.enqueue = nothing
     history = History(SEED)
-    # An upload takes locks against team merges and account deletions. `History` creates submissions without these
-    # locks, so it must not merge teams or delete accounts here. It compares leaderboards instead.
+    # Real uploads take locks that exclude team merges and account deletions. `History` creates submissions without
+    # these locks. Therefore, its events "merge" and "delete_account" are replaced by "compare", which is harmless.
     history.merge = history.delete_account = history.compare
     connection.close()
     answers = at_once(WRITERS, lambda number: write(history))

@@ -1,8 +1,8 @@
 """A program for a test: bundles are imported while submissions to their phases are uploaded, scored and cancelled.
 
-An import locks the rows of phases, which uploads lock too when they use quota. An import with a new ground truth
-removes baselines that are being scored. If two transactions waited for each other, PostgreSQL would end one of them
-with an error.
+An import locks the database rows of its phases. An upload that uses quota also locks the row of its phase. An import
+with a new ground truth removes baselines that are being scored. If two transactions waited for each other, PostgreSQL
+would end one of them with an error.
 """
 
 import json

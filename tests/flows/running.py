@@ -76,7 +76,7 @@ class Running:
         self.tokens: list[str] = []
 
     def start(self, *, migrated: bool = True) -> "Running":
-        """Start the service. Its SQLite file is a copy of a migrated one, unless `migrated` is false."""
+        """Start the service, with an SQLite file to which all migrations are already applied if `migrated` is true."""
         if migrated and "DATABASE_URL" not in self.environment:
             copy_file(self.home)
         with self.output.open("wb") as output:
@@ -139,7 +139,10 @@ class Running:
         return found
 
     def freeze(self, words: str = "celery -A") -> list[int]:
-        """Freeze the processes whose command line contains `words` while none of them holds a database lock."""
+        """Freeze the processes whose command line contains `words`, and return their ids.
+
+        If SQLite is locked for writing at that time, the processes are resumed and frozen again.
+        """
         for _ in range(TRIES):
             frozen = self.signal_all(words, signal.SIGSTOP)
             if self.can_be_written():
@@ -235,7 +238,7 @@ class Running:
     def frozen_while_scoring(self, content: bytes) -> str:
         """Freeze the pool processes while they score a submission, and return the id of the submission.
 
-        If a submission is scored before the processes are frozen, the next one is uploaded.
+        If the processes are frozen too late, or while the database is locked, another submission is tried.
         """
         for _ in range(TRIES):
             identifier = self.submit(content)

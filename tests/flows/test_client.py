@@ -51,7 +51,8 @@ class Client:
     def popen(self, *words: str) -> "subprocess.Popen[str]":
         command = [sys.executable, "-m", "evaluator", *words]
         pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-        # If pytest runs in the background, it ignores SIGINT. Without a reset, child processes would ignore it too.
+        # If pytest runs in the background, it ignores SIGINT, and child processes inherit this. Reset it for the
+        # client.
         heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
         return subprocess.Popen(command, cwd=settings.BASE_DIR, env=self.environment, preexec_fn=heed, **pipes)
 
@@ -158,7 +159,7 @@ def test_despite_three_cut_connections_there_is_one_submission_with_the_same_byt
     with cutting(service.port, 9 * MIB, 22 * MIB, 37 * MIB) as cutter:
         client = Client(tmp_path / "config", service, token=service.token, port=cutter.port)
         code, said, errors = client.run("submit", "flows", "-f", str(file), "--json")
-        # Scoring rejects these files of random bytes. If it has already done so, the client exits with code 2.
+        # The file contains random bytes. The exit code is 2 if the worker has already rejected it.
         assert (code in (0, 2), cutter.done) == (True, 3), errors
     # The connection was cut three times. After each cut, the client resends at most one part of 5 MiB.
     assert cutter.sent < 50 * MIB + 3 * 5 * MIB
@@ -178,7 +179,7 @@ def test_an_interrupted_upload_is_continued_by_the_same_command(service: Running
         errors = first.communicate(timeout=60)[1]
         assert (first.returncode, "continue the upload" in errors) == (130, True)
         cutter.released.set()
-        # Scoring rejects these files of random bytes. If it has already done so, the client exits with code 2.
+        # The file contains random bytes. The exit code is 2 if the worker has already rejected it.
         assert client.run("submit", "flows", "-f", str(file))[0] in (0, 2)
         assert cutter.sent < 50 * MIB + 6 * MIB
 
@@ -190,7 +191,7 @@ def test_two_commands_with_the_same_file_create_one_submission(service: Running,
     both = [ada.popen("submit", "flows", "-f", str(file)) for _ in range(2)]
     ended = [(process.communicate(timeout=120), process.returncode) for process in both]
     assert service.count("submissions_submission") == before + 1
-    # Scoring rejects these files of random bytes. If it has already done so, the client exits with code 2.
+    # The file contains random bytes. The exit code is 2 if the worker has already rejected it.
     assert {code for _, code in ended} <= {0, 2, 4}, ended
 
 

@@ -108,12 +108,12 @@ class Run:
         )
 
     def seeds(self, visitor: Visitor) -> Iterator[str]:
-        """Yield the URLs at which the crawl for a visitor starts: every route, with ids of existing objects."""
+        """Yield the URLs at which a visitor's crawl starts: those of GET routes, with the ids of existing objects."""
         every = 1 if visitor.name in ("ada", "olga") else 10
         submissions = [str(row[0]) for row in self.service.rows("SELECT id FROM submissions_submission")][::every]
         for route in (route for route, methods in TABLE.items() if "GET" in methods and "(?P" not in route):
             if route.startswith("admin/") and "<" in route:
-                continue  # The crawl finds admin pages of objects by following links.
+                continue  # The crawl finds the admin pages of single objects by following links.
             if route == "accounts/data/export":
                 # The export of personal data contains the uploaded files, which were made from a ground truth. The
                 # function `exported` downloads the export and removes these files.
@@ -136,9 +136,9 @@ class Run:
         yield from files(self.service)
 
     def is_own_upload(self, output: Output) -> bool:
-        """Return whether an output is the download of a file that the visitor's own team uploaded.
+        """Return whether an output (a response) is the download of a file that the visitor's own team uploaded.
 
-        These files are not searched, because they were made from the ground truth.
+        Such downloads are not searched for parts of a ground truth, because the files were made from it.
         """
         name, _, address = output.place.partition(": ")
         content = output.content.partition(b"\n\n")[2]
@@ -148,7 +148,7 @@ class Run:
 
 
 def exported(visitor: Visitor) -> Output:
-    """Return the export of a visitor's personal data, without the uploaded files."""
+    """Download the export of a visitor's personal data, and return its documents without the uploaded files."""
     visitor.confirm(PASSWORD)
     status, content = visitor.ask("GET", "/accounts/data/export")
     assert status == 200
@@ -222,7 +222,7 @@ def rescore(run: Run, truth: Path) -> None:
 
 
 def break_truths(run: Run, folder: Path) -> None:
-    """Damage the files of two ground truths, one completely and one partly, so that new submissions have to wait."""
+    """Damage the files of two ground truths, one completely and one partly. New submissions then have to wait."""
     for name, damage in (("objectnet", slice(0, None)), ("flickr30k-grounding", slice(-4000, -2000))):
         query = "SELECT prepared, source FROM challenges_truth JOIN challenges_phase ON phase_id = challenges_phase.id"
         ((*stored,),) = run.service.rows(f"{query} WHERE slug = ? AND active", name)
@@ -238,7 +238,7 @@ def test_no_output_contains_a_part_of_a_truth(run: Run) -> None:
     statuses = run.service.statuses()
     assert statuses["scored"] >= 2 * len(TRACKS)
     assert statuses["rejected"] > 5 * len(TRACKS)
-    assert statuses["queued"] >= 2  # At least two submissions wait until damaged files are restored.
+    assert statuses["queued"] >= 2  # At least two submissions wait, because files of their ground truths are damaged.
     assert len(run.planted.hidden) > 1000
     outputs = list(run.crawl())
     assert len(outputs) > 2000
@@ -250,9 +250,9 @@ def test_no_output_contains_a_part_of_a_truth(run: Run) -> None:
 
 
 def test_a_leak_is_found_on_every_page_and_in_every_file_that_contains_it(run: Run) -> None:
-    """A value is planted in a note and in a log line.
+    """A number is planted in the note of a submission and in a log file.
 
-    The search must find it on each page and in each file that contains it.
+    The search must find it on each page and in each file that shows the note or contains the log line.
     """
     leak = Planted(hidden={NUMBER.replace("0.", "")})
     ada = run.of("ada")

@@ -19,7 +19,7 @@ from tests.flows.taking_part import open_challenge
 pytestmark = [pytest.mark.processes, pytest.mark.enable_socket]
 
 EACH = 5
-# A program that sends messages about jobs that are not in the database, so that the worker finds nothing to score.
+# A program that sends messages about jobs that do not exist. The worker receives them, but finds nothing to score.
 SEND = f"""
 import django; django.setup()
 from uuid import UUID
@@ -45,8 +45,8 @@ def test_queued_submissions_are_scored_before_queued_reruns(start: Start) -> Non
     service.worker()
     service.freeze()
     sent = service.run("-c", SEND)
-    # The worker was frozen while it waited for a message. The broker may therefore have delivered the first message
-    # to the worker. If it has, the queue contains one message fewer.
+    # The worker was waiting for a message when it was frozen, so the broker may have delivered the first message to it.
+    # In that case, the queue of submissions has one message fewer.
     assert sent.stdout.split() in ([str(EACH), str(EACH)], [str(EACH + 1), str(EACH)]), sent.stderr
     service.signal_all("celery -A worker", signal.SIGCONT)
     wait_for(lambda: len(taken(service)) == 1 + 2 * EACH)
@@ -83,7 +83,10 @@ def test_an_interval_equals_that_of_the_evaluator_and_is_computed_after_the_scor
 
 
 def interrupted(service: Any, content: bytes) -> str:
-    """Upload files until a worker is killed while it computes an interval, and return the id of the submission."""
+    """Kill a worker while it computes the interval of a submission, and return the id of the submission.
+
+    If the interval is computed before the worker is killed, another submission is tried.
+    """
     claims = "SELECT attempts FROM submissions_rerun WHERE lease_token IS NOT NULL AND purpose = 'intervals'"
     for _ in range(TRIES):
         identifier = service.submit(content)

@@ -79,7 +79,7 @@ def test_a_submission_is_scored_once_even_if_its_worker_was_killed(service: Runn
 
 
 def test_stopping_a_worker_requeues_jobs_that_it_cannot_finish_in_time(service: Running, content: bytes) -> None:
-    # Freeze the sweeper, which also requeues jobs. Here, only the worker can requeue the job.
+    # The sweeper also requeues jobs. It is frozen, so that only the worker can requeue this job.
     service.freeze("sweep --forever")
     # Because the scoring process is frozen, its job does not end within STOP_SECONDS.
     submission = service.frozen_while_scoring(content)
@@ -124,6 +124,6 @@ def test_a_cancelled_submission_is_not_scored(service: Running, content: bytes) 
 
 
 def test_the_service_is_ready_soon(service: Running) -> None:
-    # A process that was killed by a previous test may not be ready again yet.
+    # A previous test may have killed a process whose replacement is not ready yet.
     wait_for(lambda: service.ask("GET", "/readyz")[0] == 200)
     assert service.ask("GET", "/healthz") == (200, "ok")

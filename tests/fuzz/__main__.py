@@ -1,10 +1,11 @@
 """Runs `make fuzz`: tests the kernels and the server with random numbers and damaged files.
 
-It also measures the costs of hostile files, and prints a table. The exit status is 1 if an implementation gives a wrong
-result or a file costs too much.
+The program also measures the CPU time and memory that hostile files need, and prints a table. The exit status is 1 if
+an implementation gives a wrong result, or if a file needs too much CPU time or memory.
 
-For example, `--tokens 0 --files 1000 --first 123` changes the number of cases and the first seed. Parts with 0 cases
-are skipped, so `--tokens 0 --checked 0 --uploads 0 --costs 0 --files 1 --first SEED` tests a single file again.
+The fuzz test has several parts. Options set the number of cases of a part and the first seed, for example
+`--files 1000 --first 123`. Parts with 0 cases are skipped, so
+`--tokens 0 --checked 0 --uploads 0 --costs 0 --files 1 --first SEED` tests a single file again.
 """
 
 import os
@@ -34,7 +35,8 @@ LOAD = "from evaluator.scoring import load_kernels; load_kernels()"
 class Part:
     """A part of the fuzz test.
 
-    `job` has the form `module:function`. The function is called once per seed, and generates `size` cases from it.
+    `job` has the form `module:function`. The function is called once per seed. It generates and tests `size` cases from
+    the seed.
     """
 
     name: str
@@ -104,7 +106,7 @@ def main() -> int:
 
 
 def table(part: Part, outcome: Outcome, seconds: float) -> str:
-    """Return the report about one part of the fuzz test: its name, its totals, and the counts by kind."""
+    """Return a report about one part of the fuzz test: the numbers of cases and failures, and the cases by kind."""
     head = f"{part.name}: {part.meaning}"
     total = f"{outcome.seeds * part.size:,} cases, {len(outcome.failures):,} wrong, {seconds:,.0f} s"
     lines = [f"  {kind:<40}{count:>12,}" for kind, count in sorted(outcome.counts.items())]

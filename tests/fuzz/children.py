@@ -21,7 +21,7 @@ Answers = Callable[[int], tuple[Counter[str], list[str]]]
 
 @dataclass(slots=True)
 class Outcome:
-    """The results so far: number of finished seeds, number of cases by kind, failures, and crashed seeds."""
+    """The results of a fuzz test so far: numbers of finished seeds and of cases by kind, failures, crashed seeds."""
 
     seeds: int = 0
     counts: Counter[str] = field(default_factory=Counter)
@@ -87,7 +87,7 @@ class Child:
             self.process.kill()
 
     def remaining(self, outcome: Outcome) -> Sequence[int]:
-        """Add the seed that crashed a child process to the failures, and return the seeds that were not tried yet."""
+        """If the process has crashed, add its current seed to the failures. Return the seeds not tried yet."""
         if self.process.exitcode == 0:
             return []
         code, seed = self.process.exitcode or 0, self.current.value

@@ -53,7 +53,10 @@ def written(good: Good, rows: Iterable[bytes]) -> bytes:
 
 
 def grown(good: Good, change: Callable[[bytes], bytes]) -> bytes:
-    """Return the valid file with changed rows, repeated until the file has a size of about 1 MiB."""
+    """Apply a change to each row of the valid file, and repeat the predictions until the file has about 1 MiB.
+
+    Nothing is repeated if the file must have exactly one row per image.
+    """
     rows = [change(row) for row in good.rows]
     times = -(-hostile.SIZE // sum(map(len, rows)))
     if good.strings:
@@ -195,7 +198,10 @@ def cost(name: str, content: bytes, *, track: str, truth: Path, is_legal: bool) 
 
 
 def costs(track: str, truth: Path, good: Good, only: str = "") -> list[Cost]:
-    """Return the costs for one track and layout: first the valid file, then other legal files, then hostile files."""
+    """Score files of one track and layout, and return the cost of each.
+
+    The valid file comes first, followed by other legal files and then by hostile files.
+    """
     run = partial(cost, track=track, truth=truth)
     found = [run(name, maker(good), is_legal=True) for name, maker in legal(good).items()]
     slowest = max(each.seconds for each in found)

@@ -1,4 +1,4 @@
-"""A ground truth with so many large objects per image that masks with many runs are expensive to score."""
+"""Creates a ground truth with many large objects per image, and submissions with masks that take long to score."""
 
 import base64
 import zlib
@@ -55,7 +55,7 @@ def good() -> bytes:
 
 
 def striped(pixels: int) -> str:
-    """Return a mask with as many runs as pixels, compressed as strongly as scoring allows."""
+    """Return a mask whose value changes at every pixel, compressed as strongly as scoring allows."""
     lengths, packer = b"111" + b"0" * (pixels - 3), zlib.compressobj(9)
     pieces = (lengths[start : start + PIECE] for start in range(0, pixels, PIECE))
     packed = b"".join(packer.compress(piece) + packer.flush(zlib.Z_FULL_FLUSH) for piece in pieces)

@@ -48,11 +48,11 @@ class Case:
     Attributes
     ----------
     borders : (int, int, int)
-        Sizes in bytes: a block in the fast path, the part at the end of a block that is searched for blank lines, and a
-        batch in the reference implementation.
+        Three sizes in bytes: of a block in the fast path, of the part at the end of a block that is searched for blank
+        lines, and of a batch in the reference implementation.
     reference_bytes : int
-        The batch size when only the reference implementation scores the file. None of these sizes may change the
-        result.
+        The batch size when the file is scored again with only the reference implementation. The result must not
+        depend on any of these sizes.
     """
 
     seed: int
@@ -125,7 +125,7 @@ def truth(track: str, number: int) -> Path:
 
 @contextmanager
 def borders(block: int, look_back: int, batch: int) -> Iterator[None]:
-    """Change the sizes of blocks and batches while files are read; see :class:`Case`."""
+    """Use the given sizes for reading files inside the ``with`` statement; see ``borders`` of :class:`Case`."""
     usual = lines.CHUNK_BYTES, blocks.LOOK_BACK_BYTES, lines.RATIO_COUNTS_FROM_BYTES
     blocks.CHUNK_BYTES = fast_path.CHUNK_BYTES = block
     lines.CHUNK_BYTES, blocks.LOOK_BACK_BYTES, lines.RATIO_COUNTS_FROM_BYTES = batch, look_back, 1_000
@@ -154,12 +154,12 @@ def guarded_blocks() -> Iterator[None]:
 
 
 def both(case: Case) -> tuple[str, dict[str, Any], dict[str, Any]]:
-    """Score a file as usual and with the reference implementation.
+    """Score a file as usual, with the fast path if possible, and again with the reference implementation.
 
     Return the name of the implementation that is normally used, and both results. The caller compares the results.
 
-    Every third file is also passed to the function `check`. If its findings differ from those of the reference
-    implementation, they are returned instead of the first result, so that the comparison fails.
+    Every third file is also checked without being scored. If the check finds other defects than the reference
+    implementation, its findings are returned instead of the first result, so that the comparison fails.
     """
     path = Path(folder().name) / "submission"
     path.write_bytes(case.content)

@@ -36,7 +36,10 @@ OWN = local()
 
 
 def guarded(data: Bytes) -> Bytes:
-    """Return a copy of ``data`` in the guarded memory of this thread, which grows when needed."""
+    """Return a copy of ``data`` that is followed by a guard page.
+
+    Each thread has its own memory for the copy, which the next call overwrites or, if it is too small, replaces.
+    """
     if len(data) > getattr(OWN, "size", 0):
         OWN.guarded = Guarded(max(2 * len(data), 1 << 16))
         OWN.size = OWN.guarded.size

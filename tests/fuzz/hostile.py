@@ -52,7 +52,7 @@ class Good:
 
     @property
     def width(self) -> int:
-        """The number of columns of a prediction, or of tokens in a prediction string."""
+        """The number of values of a prediction: tokens in a prediction string or, without such strings, columns."""
         return len(self.form.tokens) if self.strings else len(self.form.columns)
 
     def with_rows(self, rows: Iterable[bytes], end: bytes = b"\n") -> bytes:
@@ -64,7 +64,7 @@ class Good:
         return end.join([*([self.header] if self.header else []), *body, b""])
 
     def row_of(self, cell: bytes) -> bytes:
-        """Return a row for the same image as the first row, with ``cell`` in all other columns or tokens."""
+        """Return a row with the image of the first row and one prediction, whose values are all ``cell``."""
         if self.strings:
             return b",".join([*self.first[: len(self.form.of_image)], b" ".join([cell] * self.width)])
         return b",".join([self.first[0], *[cell] * (self.width - 1)])
@@ -216,7 +216,10 @@ def mask(lengths: bytes) -> str:
 
 
 def masks(text: Callable[[int], str], sides: int = 0) -> Maker:
-    """Return a function that creates files with masks. ``sides``, if given, replaces the image width and height."""
+    """Return a function that creates files whose predictions have the masks ``text(0)``, ``text(1)`` and so on.
+
+    If ``sides`` is not 0, the files state this number as the width and height of the image.
+    """
 
     def made(good: Good) -> bytes:
         image, width, height, *_ = (cell.decode() for cell in good.first)

@@ -192,7 +192,7 @@ HARMFUL += [moved_lines, blank_lines, line_ends, quoted, other_columns, repeated
 
 
 def mutated(chance: random.Random, data: bytes) -> bytes:
-    """Apply up to five mutations. Two thirds of the files get only mutations after which a file can still be valid."""
+    """Apply up to five random mutations to a file. In two of three cases, a valid file can remain valid."""
     ways = chance.choice([HARMLESS, HARMLESS, HARMLESS + HARMFUL])
     for _ in range(chance.choice([0, 1, 1, 1, 2, 5])):
         data = chance.choice(ways)(chance, data)

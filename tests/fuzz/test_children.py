@@ -37,7 +37,7 @@ def hanging(seed: int) -> tuple[Counter[str], list[str]]:
 
 
 def reading_out_of_bounds(seed: int) -> tuple[Counter[str], list[str]]:
-    """Make a kernel read a number. For seed 1, the memory ends right after the number, so reading ahead crashes."""
+    """Let a kernel parse a number. With seed 1, the process crashes, because the kernel reads beyond its memory."""
     from evaluator.kernels.text.decimals import numbers_between_blanks
     from tests.fuzz.guarded import BEYOND_BYTES, guarded
 

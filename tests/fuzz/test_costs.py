@@ -1,4 +1,4 @@
-"""Tests the table that shows the costs of hostile files."""
+"""Tests the table that shows how much CPU time and memory hostile files need."""
 
 import pytest
 

@@ -47,7 +47,7 @@ NAMES = [
 
 
 class Site:
-    """A service with phases for every track, and a user who submits files."""
+    """Phases for every track, and a user who submits files to them."""
 
     def __init__(self, make: Make) -> None:
         self.user = make.user()
@@ -84,7 +84,7 @@ class Site:
 
 
 def ended(submission: Submission) -> tuple[Counter[str], list[str]]:
-    """Return a counter of a submission's status and defect codes, and a message if its result is inconsistent."""
+    """Return the counts of a submission's status and defect codes, and a message if its scores contradict them."""
     scores = Score.objects.filter(evaluation__submission=submission).count()
     total, codes = submission.problems.get("total", 0), submission.problems.get("counts", {})
     sound = {Status.SCORED: scores > 0 == total, Status.REJECTED: total > 0 == scores}.get(submission.status, False)
@@ -94,7 +94,7 @@ def ended(submission: Submission) -> tuple[Counter[str], list[str]]:
 
 @cache
 def site() -> Site:
-    """Return the service of this process, which is created by the first call."""
+    """Return the phases and the user of this process. The first call creates them in the database."""
     call_command("migrate", verbosity=0)
     unannounced: Any = lambda kind, key: None  # noqa: E731
     queue.enqueue, tasks.Heartbeat = unannounced, InlineHeartbeat  # type: ignore[misc]
@@ -102,5 +102,5 @@ def site() -> Site:
 
 
 def answers(seed: int) -> tuple[Counter[str], list[str]]:
-    """Submit the file generated from a seed to the service of this process."""
+    """Submit and score the file generated from a seed, with the phases of this process."""
     return site().answers(seed)

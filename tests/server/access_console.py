@@ -6,7 +6,11 @@ ORGANIZED = "organize/challenges/<slug:slug>"
 ORGANIZERS = "challenges/<slug:slug>/organizers"
 PHASE = ORGANIZED + "/phases/<slug:phase>"
 PHASE_PAGES = ("", "/live", "/unusual", "/submissions", "/submissions.csv", "/truths/<int:version>")
-REQUEUE = ("submissions/requeue", "submissions/<uuid:pk>/requeue")
+REQUEUE = (
+    "submissions/requeue",
+    "submissions/rescore",
+    *(f"submissions/<uuid:pk>/{act}" for act in ("requeue", "hide")),
+)
 CONSOLE: dict[str, Methods] = {
     # Staff, and owners and editors of any challenge, may import challenges. The status is 422 without a file.
     "organize/import": {
@@ -14,8 +18,9 @@ CONSOLE: dict[str, Methods] = {
         "POST": who(403, nobody=302, editors=422, foreign=422),
     },
     "organize/": {"GET": who(403, nobody=302, organizers=200, foreign=200)},
-    # These requests change nothing: the submission is already scored (302), no rescoring has been started (404), and
-    # the forms contain neither a version nor a file (422).
+    # The submission is scored, so it can be rescored and hidden (302). The other requests have no effect, because no
+    # rescoring has been started (404), or because the form contains neither a version nor a file of the ground truth
+    # (422).
     **{
         f"{PHASE}/{action}": {"POST": who(403, nobody=302, editors=status)}
         for status, actions in ((302, REQUEUE), (404, ("apply", "discard")), (422, ("truth", "rescore")))
@@ -32,9 +37,9 @@ CONSOLE: dict[str, Methods] = {
     },
     **{
         page: {"GET": who(403, nobody=302, editors=200), "POST": who(403, nobody=302, editors=422)}
-        for page in (ORGANIZED + "/new-phase", PHASE + "/clone")
+        for page in (ORGANIZED + "/new-phase", ORGANIZED + "/clone", PHASE + "/clone")
     },
-    ORGANIZED + "/publish": {"POST": who(403, nobody=302, editors=422)},  # Only a draft can be published.
+    ORGANIZED + "/publish": {"POST": who(403, nobody=302, editors=422)},  # The challenge is already published.
     # Owners confirm the next three actions by typing the short name of the challenge or phase. Empty forms are rejected
     # with 422. A challenge that somebody has joined cannot be deleted (409).
     PHASE + "/reveal": {"GET": who(403, nobody=302, organizers=200), "POST": who(403, nobody=302, owners=422)},
@@ -46,12 +51,14 @@ CONSOLE: dict[str, Methods] = {
         page: {"GET": who(403, nobody=302, organizers=200), "POST": who(403, nobody=302, editors=422)}
         for page in (ORGANIZED + "/edit", PHASE + "/edit")
     },
-    # An empty form for a baseline is rejected with 422. A baseline cannot be changed with the second URL (404), because
-    # the team in it is not a baseline.
+    # An empty form for a new baseline is rejected with 422. In the second URL, the parameter `team` is not a baseline,
+    # so there is nothing to change (404).
     PHASE + "/baselines": {"GET": who(403, nobody=302, organizers=200), "POST": who(403, nobody=302, editors=422)},
     PHASE + "/baselines/<int:team>": {"POST": who(403, nobody=302, editors=404)},
     # An empty form for blocking a user is rejected with 422.
     ORGANIZED + "/blocked": {"GET": who(403, nobody=302, organizers=200), "POST": who(403, nobody=302, editors=422)},
+    # An empty form, which approves no request, is rejected with 422.
+    ORGANIZED + "/teams": {"GET": who(403, nobody=302, organizers=200), "POST": who(403, nobody=302, editors=422)},
     PHASE + "/live/panel": {"GET": who(403, nobody=401, organizers=200)},
     # Empty forms that pause a phase or change its rules for one team are rejected with 422.
     **{

@@ -35,7 +35,8 @@ PAGES: dict[str, Methods] = {
     CHALLENGE + "join": {"POST": who(302, organizers=403)},
     CHALLENGE + "announcements": {"GET": who(200), "POST": who(403, editors=422)},  # An empty form is rejected.
     CHALLENGE + "team": {"GET": who(200, nobody=302, organizers=403)},
-    # The captains are the users with the roles "member" and "rival". The forms in these requests are empty.
+    # Only captains, who are the users with the roles "member" and "rival", may rename a team or change its profile. All
+    # forms are empty.
     CHALLENGE + "team/rename": {"POST": who(403, nobody=302, member=422, rival=422)},
     CHALLENGE + "team/profile": {"POST": who(403, nobody=302, member=302, rival=302)},
     CHALLENGE + "team/shown": {"POST": who(403, nobody=302, teams=302)},
@@ -70,7 +71,7 @@ PAGES: dict[str, Methods] = {
         "POST": who(404, nobody=302, stranger=302, member=302),
     },
     CHALLENGE + "teams/<int:team>": {"GET": who(200)},
-    "invitation": {"GET": who(404), "POST": who(404)},  # The cookie with the token of the invitation is missing.
+    "invitation": {"GET": who(404), "POST": who(404)},  # These requests have no cookie with an invitation token.
     "invitations/<slug:token>": {"GET": who(302)},
     CHALLENGE + "submit": {
         "GET": who(200, nobody=302, organizers=403),
@@ -97,7 +98,7 @@ PAGES: dict[str, Methods] = {
     SUBMISSION + "report/<slug:tab>": {"GET": who(404, nobody=302, team=200, organizers=200)},
     SUBMISSION + "panel": {"GET": who(404, nobody=401, team=200, organizers=200)},
     SUBMISSION + "report.json": {"GET": who(404, nobody=302, team=200, organizers=200)},
-    # These files do not exist, because the settings of the phase hide the results per class.
+    # The settings of the phase hide the results per class, so the next two files do not exist for anybody.
     SUBMISSION + "classes.csv": {"GET": who(404, nobody=302)},
     SUBMISSION + "curves.csv": {"GET": who(404, nobody=302)},
     SUBMISSION + "file": {"GET": who(404, nobody=302, team=200, organizers=403)},
@@ -135,7 +136,7 @@ PAGES: dict[str, Methods] = {
         ),
         dict.fromkeys(ALL, who(302)),
     ),
-    # These pages do not exist for users who have not turned on two-factor authentication.
+    # The users have not turned on two-factor authentication, so the next pages do not exist for them.
     "accounts/two-factor/deactivate": {method: who(404, nobody=302) for method in ALL},
     "accounts/two-factor/codes": {method: who(404 if method == "GET" else 405, nobody=302) for method in ALL},
     "accounts/two-factor/codes/download": {method: who(404, nobody=302) for method in ALL},
@@ -151,7 +152,7 @@ PAGES: dict[str, Methods] = {
     "accounts/password/first": {
         "GET": who(302),
         "POST": who(302),
-        # Users who already have a password are redirected to the page that changes it.
+        # Users who already have a password are redirected to the page for changing it.
     },
     "accounts/password/forgotten": {"GET": who(200), "POST": who(200)},
     "accounts/password/sent": {"GET": who(200)},
@@ -204,8 +205,8 @@ API: dict[str, Methods] = {
         "POST": who(403, nobody=401, editors=422),
     },
     API_PHASE + "/teams/<int:team_id>/grants/<int:grant_id>/take-back": {"POST": who(403, nobody=401, editors=422)},
-    # An empty body or form is rejected with 422. The last two URLs return 404, because the team in them is not a
-    # baseline.
+    # An empty body or form is rejected with 422. The baseline URLs with `team_id` lead to 404, because that team is not
+    # a baseline.
     API_CHALLENGE + "/blocks": {
         "GET": who(403, nobody=401, organizers=200),
         "POST": who(403, nobody=401, editors=422),

@@ -93,7 +93,7 @@ def scored(make: Make) -> Scored:
 
 
 def explain(submission: Submission, content: dict[str, Any]) -> None:
-    """Store the given explanation of the submission's scores (error kinds, slices) for every split."""
+    """Store an explanation of a submission's scores (error kinds, slices), with the same content for every split."""
     packed = zlib.compress(json.dumps(content).encode())
     for split in ("public", "private", "all"):
         Explanation.objects.create(evaluation=submission.evaluations.get(), split=split, content=packed)

@@ -38,7 +38,7 @@ class Page(HTMLParser):
             self._words.append(data)
 
     def all(self, tag: str, **attributes: str) -> list[dict[str, str]]:
-        """Return the attributes of all elements that match. `class_` matches any of the classes of an element."""
+        """Return the attributes of elements with this tag and these attributes. `class_` is one of their classes."""
         word = attributes.pop("class_", None)
         return [
             found

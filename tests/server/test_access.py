@@ -34,7 +34,8 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
 }
 REFUSALS = {401, 403, 404, 405}
-# The fields that requests send, by the last path segment of the URL or by HTTP method. Other requests send no fields.
+# The fields that a request sends, keyed by the last path segment of its URL or by its HTTP method. All other requests
+# send no fields.
 BODIES: dict[str, dict[str, Any]] = {"join": {"accept_rules": True}, "edit": {"note": "x"}, "PATCH": {"note": "x"}}
 MULTIPART = ("submissions", "truths", "baselines", "v1/challenges")  # API routes with these endings accept files.
 QUERY = re.compile(r"(?<!\()\?.*")

@@ -18,7 +18,7 @@ from evaluator.bundle import InvalidBundle, opened
 from server.challenges.models import Phase
 
 ENDLESS = {"demo", "up"}  # These commands start the service and run until they are stopped.
-OF_LOGS = {"verify_audit"}  # This command takes log files as arguments, which audit/test_log.py tests.
+OF_LOGS = {"verify_audit"}  # The arguments of this command are log files. audit/test_log.py tests it.
 COMMANDS = sorted(name for name, app in get_commands().items() if str(app).startswith("server."))
 # A command-line argument that is not UTF-8, as Python decodes it.
 BYTES = b"\xff\xfe".decode("utf-8", "surrogateescape")
@@ -54,7 +54,8 @@ def calls(name: str) -> Iterator[list[str]]:
                 yield [f"{action.option_strings[0]}={rubbish}", *rest]
 
 
-# Some of the values in RUBBISH are accepted: "--" only ends the options, and these options accept any string.
+# Commands may accept some of the values in RUBBISH: "--" only ends the options, and the following options accept any
+# string.
 FREE_TEXTS = {("token", "--name"), ("createsuperuser", "--username"), ("rescore", "--reason"), ("rescore", "--signed")}
 
 
@@ -79,7 +80,7 @@ def may_be_accepted(name: str, words: list[str]) -> bool:
     return "--" in words or any((name, word.partition("=")[0]) in FREE_TEXTS for word in words)
 
 
-# Valid arguments of commands refer to this phase and to this user.
+# If a valid argument of a command must name a phase or a user, it names this phase or this user.
 pytestmark = [
     pytest.mark.phase(challenge={"slug": "animals"}, slug="animals"),
     pytest.mark.member(username="animals", email="animals@example.org"),

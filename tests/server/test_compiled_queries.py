@@ -1,4 +1,4 @@
-"""A compiled query returns the same rows as its queryset for every argument, and is compiled only once."""
+"""A compiled query returns the same rows as its queryset, whatever the arguments, and is compiled only once."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta

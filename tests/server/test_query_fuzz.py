@@ -36,7 +36,7 @@ KNOWN = {
 
 
 def addresses() -> list[str]:
-    """Return the URLs of all routes whose path parameters are all in KNOWN, except the logout route."""
+    """Return the URLs of all routes except logout. Routes with a path parameter that is not in KNOWN are left out."""
     found = []
     for route in routes(get_resolver().url_patterns):
         path = "/" + route.replace("<path:object_id>", "<str:object_id>").removesuffix("$").replace("^", "")

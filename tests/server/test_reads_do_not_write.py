@@ -18,7 +18,7 @@ READS = ("SELECT", "PRAGMA", "WITH")
 
 
 class Written:
-    """A collector of all SQL statements that write or begin a transaction."""
+    """Collects all SQL statements that write to the database or begin a transaction."""
 
     def __init__(self) -> None:
         self.statements: list[str] = []
@@ -77,7 +77,7 @@ def test_no_request_waits_to_save_the_use_of_its_token(make: Any, scored: Any, i
 
 
 def busy_timeout() -> int:
-    """Return how many milliseconds SQLite waits for another writer. Other databases do not wait, so return 0."""
+    """Return how many milliseconds SQLite waits for another writer. For other databases, return 0."""
     if connection.vendor != "sqlite":
         return 0
     with connection.cursor() as cursor:

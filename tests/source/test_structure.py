@@ -20,7 +20,7 @@ def server_files() -> list[Path]:
 
 
 def test_at_most_ten_files_are_very_short() -> None:
-    """Package markers and migrations do not count. Neither do templates, because they may be small parts of pages."""
+    """Files named `__init__.py`, migrations and templates may be short. Templates are often small parts of pages."""
     counted = [path for path in files("*.py", "*.js", "*.css") if "migrations" not in path.parts]
     short = [path for path in counted if path.name != "__init__.py" and lines_of(path) < SHORT_LINES]
     assert len(short) <= SHORT_FILES_LIMIT, short
@@ -89,10 +89,7 @@ def test_each_lease_function_is_defined_once() -> None:
 
 
 def test_each_table_that_scrolls_is_reached_with_the_keyboard() -> None:
-    """Keyboard users can scroll each region that may be wider than the page.
-
-    The width of a table depends on its text and on the reader's fonts.
-    """
+    """Each region that scrolls can be reached with the keyboard, because its table may be wider than the page."""
     regions = [tag for path in files("server/templates/*.html") for tag in SCROLLS.findall((ROOT / path).read_text())]
     assert regions
     assert [tag for tag in regions if 'tabindex="0" role="region" aria-label' not in tag] == []

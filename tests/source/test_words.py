@@ -36,7 +36,7 @@ def pattern_of(words: list[str]) -> re.Pattern[str]:
 
 
 def found_in(text: str, pattern: re.Pattern[str]) -> list[tuple[int, str]]:
-    """Return the line number and the text of each match that is not allowed."""
+    """Return the line number and the text of each match of a pattern, except in names that ALLOWED matches."""
     allowed = {span for match in ALLOWED.finditer(text) for span in range(*match.span())}
     matches = [match for match in pattern.finditer(text) if match.start() not in allowed]
     return [(text.count("\n", 0, match.start()) + 1, match.group()) for match in matches]

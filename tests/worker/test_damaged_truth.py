@@ -31,7 +31,8 @@ title: Flows
 phases:
   - {slug: main, title: Main, track: openimages-detection, split: {public: 0.5}}
 """
-# The salt is fixed. With a random salt, 1 of 4,096 imports would be rejected, because no image would be public.
+# The salt is fixed. With a random salt, none of the 12 images would be public in 1 of 4,096 runs, so the import would
+# fail.
 SALT = "0123456789abcdef" * 2
 FILE = "made/submissions/quality-0.60.csv"
 
@@ -105,7 +106,7 @@ def test_a_truth_prepared_by_the_previous_version_is_prepared_again(
 
 
 def other_truth(phase: Phase, folder: Path) -> Truth:
-    """Add a second ground truth version to the phase. Every second box is removed from this version."""
+    """Add a second version of the ground truth to the phase, without every second box."""
     boxes = folder / "phases" / "main" / "truth" / "boxes.csv"
     head, *rows = boxes.read_text().splitlines()
     boxes.write_text("\n".join([head, *rows[::2]]) + "\n")

@@ -1,4 +1,4 @@
-"""If few files are stored, a worker stops taking jobs only if several of them, or the whole folder, are missing."""
+"""If few files are stored, a worker stops taking jobs only if the whole folder or several of the files are missing."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The limits on time and memory count only what a single scoring run itself uses."""
+"""The limits on CPU time and memory count only what the current scoring run itself uses."""
 
 import signal
 import subprocess

@@ -1,4 +1,4 @@
-"""While a worker cannot read the stored files, and only then, it is in the list of workers that take no jobs."""
+"""A worker is in the list of workers that take no jobs exactly as long as it cannot read the stored files."""
 
 import pytest
 

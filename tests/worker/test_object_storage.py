@@ -84,8 +84,8 @@ def worked(submission: Submission) -> Submission:
 def outcome(phase: Phase, inline_queue: InlineQueue) -> tuple[Any, ...]:
     """Score all submissions, with intervals. Return their states, their scores with intervals, and the leaderboard."""
     inline_queue.work()
-    inline_queue.work_later()  # Compute the intervals.
-    inline_queue.work_later()  # Compute the explanations of the scores.
+    inline_queue.work_later()  # This computes the intervals of the scores.
+    inline_queue.work_later()  # This computes the explanations of the scores.
     states = set(Submission.objects.filter(phase=phase).values_list("status", "attempts", "fault"))
     scores = Score.objects.filter(evaluation__submission__phase=phase)
     entries = Entry.objects.filter(board__phase=phase).present().in_order()
@@ -202,7 +202,7 @@ def test_an_upload_while_the_storage_does_not_respond_is_answered_with_503(
 
 
 def second(cats: Phase, make: Make) -> Truth:
-    """Store a second ground truth: the prepared file of the first one with an additional byte, under another name."""
+    """Store a second ground truth, whose prepared file is that of the first one with an additional byte."""
     with local_truth(cats.truth) as path:
         content = path.read_bytes()
     made: Truth = make.truth(cats, content=content + b"2")
@@ -229,7 +229,7 @@ def test_a_copy_that_is_being_read_is_not_removed(cats: Phase, make: Make, setti
 
 
 def test_a_copy_does_not_change_while_other_processes_use_or_restore_it(cats: Phase) -> None:
-    """The scorer refuses a ground truth whose file changes in any way while it is read."""
+    """Not even the metadata of a copy may change, because the scorer refuses a file that changes while it is read."""
     with local_truth(cats.truth) as path:
         before = path.stat()
         with local_truth(cats.truth):

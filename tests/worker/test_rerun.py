@@ -21,7 +21,7 @@ REPLICATES = [0.5, float("nan"), 0.75]
 
 
 def report(value: float = 0.625) -> Any:
-    """Return a stub for the scorer that returns a fixed report. If replicates are requested, it includes replicates."""
+    """Return a stub for the scorer. Its fixed report includes bootstrap replicates if they are requested."""
 
     def splits(drawn: bool) -> dict[str, Any]:
         ends = {"mAP": [0.5, 0.75]} if drawn else {}
@@ -147,7 +147,7 @@ def test_a_rerun_of_a_small_file_that_takes_long_is_requeued_as_large(
     again = Rerun.objects.get()
     assert (again.failure, again.attempts, Submission.objects.get().small) == ("", 0, False)
     tasks.rerun(waiting.pk)
-    # The second attempt has exceeded the time limit for large files.
+    # The first attempt exceeded the shorter time limit for small files. The second one exceeded that for large files.
     assert "computing time" in Rerun.objects.get().failure
 
 

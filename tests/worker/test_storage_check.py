@@ -210,7 +210,7 @@ def rerun_often(times: int) -> None:
 def outcomes_of_reruns() -> set[tuple[int, str, UUID | None, bool]]:
     """Return the distinct states of all reruns, which are jobs that score submissions again.
 
-    A state consists of attempts, failure, lease, and whether the next attempt is delayed.
+    The state consists of the number of attempts, the failure, the lease, and whether the next attempt is delayed.
     """
     rows = Rerun.objects.values_list("attempts", "failure", "lease_token", "not_before")
     return {(attempts, failure, lease, pause is not None) for attempts, failure, lease, pause in rows}

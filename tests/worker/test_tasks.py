@@ -42,9 +42,9 @@ def submission(make: Make, inline_queue: InlineQueue) -> Submission:
 
 @pytest.fixture
 def scorer(monkeypatch: pytest.MonkeyPatch) -> Callable[[object], None]:
-    """Return a function that replaces the scorer with a stub for the given outcome: `scorer(outcome)`.
+    """Return a function that replaces the scorer with a stub: `scorer(outcome)`.
 
-    If the outcome is an exception, it is raised. If it is a function, it is called. Any other value is returned.
+    The stub raises the outcome if it is an exception, calls it if it is a function, and otherwise returns it.
     """
 
     def replace(outcome: Any) -> None:
@@ -178,7 +178,7 @@ def test_a_small_file_that_takes_long_is_requeued_as_large_without_counting_an_a
     scorer(lambda request: spin(0.5) or report())
     row = evaluate(submission)
     assert (row.status, row.small, row.attempts, row.losses) == ("queued", False, 0, 0)
-    assert (row.failure_code, row.fault, used(submission)) == ("", "", 1)  # The quota is charged once.
+    assert (row.failure_code, row.fault, used(submission)) == ("", "", 1)  # The submission uses quota once.
     assert evaluate(submission).status == "scored"
 
 

@@ -1,5 +1,5 @@
 """Compares the entries of a leaderboard with statistical tests, to find ties and the rank interval of each team.
 
-A rank interval is a confidence interval of a rank. A tie group consists of teams with consecutive ranks whose scores do
-not differ significantly from the score of the first team.
+A rank interval is a confidence interval for a rank. A tie group consists of teams with consecutive ranks whose scores
+do not differ significantly from that of the first team in the group.
 """

@@ -61,9 +61,10 @@ class BoardRows:
 
     @cached_property
     def known(self) -> Flags:
-        """Whether each team is known, which means that it can be compared with other known teams.
+        """Whether each team is known (comparable). Only known teams are compared with each other.
 
-        A known team has a confidence interval, and as many bootstrap replicates from the same seed as most teams.
+        A team is known if its score has a confidence interval, and if the seed and the number of its bootstrap
+        replicates are the most common ones on the leaderboard.
         """
         usual = Counter(self.draws.values()).most_common(1)
         draws = [self.draws.get(line.evaluation or 0) for line in self.teams]
@@ -83,7 +84,7 @@ class BoardRows:
 
     @property
     def content(self) -> str:
-        """A hash of all data that the comparison of the entries depends on."""
+        """A hash of everything that affects the comparison. If it has not changed, the stored comparison is valid."""
         lines = [(line.key, self.draws.get(line.evaluation or 0)) for line in self.lines]
         return sha256(repr((RULES, self.decimals, lines)).encode()).hexdigest()
 

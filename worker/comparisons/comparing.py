@@ -20,7 +20,8 @@ def compared(comparison: Comparison) -> Found:
     """Compare the current entries of a leaderboard, and return the entries whose stored comparison has to be updated.
 
     If the entries have not changed since the last comparison, only two things are computed: gains, which are score
-    changes within a week, and missing individual rank intervals, each a confidence interval of one team's rank.
+    changes within a week, and missing individual rank intervals, which are confidence intervals for the ranks of single
+    teams.
     """
     rows, now = read_rows(comparison.board), database_now()
     kept: Kept = ComparedEntry.objects.in_bulk([line.key for line in rows.lines])
@@ -49,7 +50,7 @@ def copy_of(kept: ComparedEntry | None, key: int) -> ComparedEntry:
 
 
 def values_of(one: ComparedEntry) -> tuple[object, ...]:
-    """Return the values of a stored comparison of an entry, except the time at which they were computed."""
+    """Return all results of comparing an entry with others as a tuple, but not the time of the comparison."""
     ranks = (one.rank_low, one.rank_high, one.is_individual)
     return (one.compared_with, one.tied, one.next_up, one.next_up_tied, *ranks, *gain_of(one))
 
@@ -79,7 +80,7 @@ def write_top(expected: Kept, rows: BoardRows, now: datetime) -> None:
 
 
 def write_interval(one: ComparedEntry, interval: RankInterval | None, now: datetime, *, is_individual: bool) -> None:
-    """Set the rank interval of an entry. `ranked_at` is updated only if the interval changes."""
+    """Set the rank interval of an entry. The time `ranked_at` is set only if this changes the interval."""
     low, high = interval or (None, None)
     if (low, high, is_individual) != (one.rank_low, one.rank_high, one.is_individual):
         one.ranked_at = now if interval else None
@@ -87,9 +88,9 @@ def write_interval(one: ComparedEntry, interval: RankInterval | None, now: datet
 
 
 def due_teams(expected: Kept, rows: BoardRows) -> list[int]:
-    """Return the indices of the teams below the first `TOP` that need a new rank interval of their own.
+    """Return the indices of the teams below the first `TOP` teams that need a new individual rank interval.
 
-    A team needs an interval if its entry is new, if it was among the top teams at the last comparison, or if its rank
+    A team needs one if its entry is new, if it was among the first `TOP` teams at the last comparison, or if its rank
     is no longer within its interval.
     """
     return [team for team in range(TOP, len(rows.teams)) if rows.known[team] and is_due(expected, rows, team)]

@@ -14,7 +14,7 @@ READ_AT_ONCE = 100
 
 
 class Gain(NamedTuple):
-    """The evaluation that a team's entry was based on a week ago, and the 95% interval of the score gain since then."""
+    """The score gain of a team: the evaluation that was shown a week ago, and a 95% interval of the difference."""
 
     earlier: int | None = None
     low: float | None = None
@@ -29,7 +29,7 @@ class Gains(NamedTuple):
 
 
 def gains(board: Board, rows: BoardRows, *, now: datetime, kept: Mapping[int, Gain]) -> Gains:
-    """Return the score gains of teams whose entries have changed within a week. Only public leaderboards show gains.
+    """Return the score gains of the teams whose entries have changed in the last week, for public leaderboards only.
 
     `kept` contains the gains from the last comparison. They are not computed again, because the scores of an entry
     never change.

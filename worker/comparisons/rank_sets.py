@@ -1,4 +1,4 @@
-"""Computes confidence intervals of ranks. Bootstrap replicates are read only for teams that may affect the result.
+"""Computes confidence intervals for ranks. Bootstrap replicates are read only for teams that may affect the result.
 
 The intervals of the top teams on a leaderboard are simultaneous: with 95% confidence, all of them are right. Every
 other team has an individual interval, to which the confidence applies separately.
@@ -101,9 +101,10 @@ def near(rows: BoardRows, team: int) -> Flags:
 
 
 def with_unknown(rows: BoardRows, interval: RankInterval | None, *, far_above: int = 0) -> RankInterval | None:
-    """Return a rank interval, extended to account for the teams that were not compared.
+    """Return a rank interval that also accounts for the teams that were not compared.
 
-    `far_above` is the number of teams that are clearly better. Teams without replicates may have any rank.
+    The interval is shifted by `far_above`, the number of teams that are clearly better. It is extended by the number of
+    teams that are not known (comparable), because they may have any rank.
     """
     if interval is None:
         return None

@@ -1,7 +1,7 @@
 """Finds the tie groups of a leaderboard, using paired tests on the bootstrap replicates of two teams.
 
-A tie group consists of teams with consecutive ranks whose scores do not differ significantly from the score of the
-first team.
+A tie group consists of teams with consecutive ranks whose scores do not differ significantly from that of the first
+team in the group.
 """
 
 from collections.abc import Mapping
@@ -17,10 +17,10 @@ READ_AT_ONCE = 200
 
 
 class Tie(NamedTuple):
-    """The entry with which an entry was compared, and whether the two entries are tied (None if unknown).
+    """The result of comparing an entry: the entry it was compared with, and whether the two are tied (None if unknown).
 
-    An entry is compared with the first entry of the tie group directly above it. If the two entries are tied, the entry
-    belongs to that group. Otherwise, it is the first entry of a new group, which may have no other entries.
+    An entry is compared with the first entry of the tie group directly above it. If the two are tied, the entry belongs
+    to this group. Otherwise, the entry is the first of a new group, which may have no other entries.
     """
 
     compared_with: int | None = None
@@ -28,7 +28,7 @@ class Tie(NamedTuple):
 
 
 class Vectors:
-    """A reader for the bootstrap replicates of teams in leaderboard order. It reads `ahead` teams at a time."""
+    """Reads the bootstrap replicates of teams in leaderboard order, always for the next `ahead` teams at once."""
 
     def __init__(self, rows: BoardRows, ahead: int) -> None:
         self.rows, self.ahead = rows, ahead

@@ -76,6 +76,7 @@ class ChallengeSerializer(serializers.Serializer[Any]):
     join_until = serializers.DateTimeField(allow_null=True)
     visibility = serializers.ChoiceField(choices=Challenge.Visibility.choices)
     registration = serializers.ChoiceField(choices=Challenge.Registration.choices)
+    contact = serializers.CharField(help_text="how to contact the organizers: an email address or a URL; may be empty")
     phases = PhaseSerializer(many=True)
 
 

@@ -18,7 +18,7 @@ class NullIfEmpty(serializers.CharField):
 
 
 class Interval(serializers.ListField):
-    """A field for a confidence interval: a list with its two ends, or null."""
+    """A field for a confidence interval: a list with its two endpoints, or null."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(child=serializers.FloatField(), allow_null=True, min_length=2, max_length=2, **options)

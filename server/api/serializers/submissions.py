@@ -83,8 +83,8 @@ class ProblemsSerializer(serializers.Serializer[Any]):
 
 
 class SubmissionSerializer(serializers.Serializer[Any]):
-    # The serializer context must contain `access`, which defines what the user may see, and `standings`, which maps
-    # submission IDs to leaderboard ranks.
+    # The serializer context must contain `access`, which defines which scores the user may see, and `standings`, which
+    # maps submission IDs to leaderboard ranks.
     id = serializers.UUIDField()
     challenge = serializers.SlugField(source="phase.challenge.slug")
     phase = serializers.SlugField(source="phase.slug")

@@ -72,7 +72,7 @@ class JointUseSerializer(serializers.Serializer[Any]):
 
 
 class MergePreviewSerializer(MergeSerializer):
-    """A proposed merge with its effects if it is confirmed now. `reasons` lists the rules that forbid the merge now."""
+    """A proposed merge and its effects if it were confirmed now. `reasons` lists the rules that forbid it now."""
 
     members = serializers.IntegerField(help_text="of both teams")
     use = JointUseSerializer(many=True)

@@ -38,7 +38,7 @@ def serialized(submissions: Sequence[Submission], phase: Phase, request: PersonR
 
 
 def baseline_at(request: PersonRequest, slug: str, phase: str, team_id: int) -> tuple[Phase, Submission]:
-    """Return a phase and the latest submission of a baseline to it. Raises Http404 if there is no such submission."""
+    """Return a phase and a baseline's latest submission to the phase. Raises Http404 if there is no submission."""
     found = organized_phase_at(request, slug, phase)
     return found, latest_of(found, team_id)
 

@@ -47,7 +47,7 @@ class Leaderboard(APIView):
         },
     )
     def get(self, request: Request, slug: str, phase: str) -> HttpResponseBase:
-        """List the teams on a leaderboard, ordered by exact score.
+        """List the teams on a leaderboard, ordered by their scores before rounding.
 
         The private leaderboard is not available until the phase is over.
         """
@@ -66,8 +66,8 @@ class Leaderboard(APIView):
 
     def answer(self, request: Request, listing: Listing, team: Team | None, *, whole: bool) -> HttpResponseBase:
         page, shown = BoardPages(), listing.board
-        # `paginate_queryset` raises NotFound for a page that does not exist, so it is also called for CSV responses and
-        # for responses with all entries.
+        # `paginate_queryset` raises NotFound for a page that does not exist. Therefore it is also called for responses
+        # that are not paginated (CSV, or all entries).
         places = page.paginate_queryset(range(listing.count), request) or []
         if request.accepted_renderer.format == Csv.format:
             return csv_response(listing)

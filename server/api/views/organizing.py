@@ -133,8 +133,9 @@ class Apply(APIView):
     def post(self, request: PersonRequest, slug: str, phase: str) -> Response:
         """Apply the open rescoring of a phase. All leaderboards change to the new scores at the same time.
 
-        If private images would become public, an owner must confirm it with the short name of the phase. If no
-        rescoring is open, and the last one was applied without a reason, a request with a reason adds it.
+        If private images would become public, an owner must confirm this with the short name of the phase. If no
+        rescoring is open, and the last one was applied without a reason, the reason in the request is saved for that
+        rescoring.
         """
         found = organized_phase_at(request, slug, phase)
         given = validated(ApplyInput, request)

@@ -71,7 +71,7 @@ class Team(models.Model):
 class Removal(models.Model):
     """A period in which a team was off the leaderboards, because organizers disqualified it or removed the baseline.
 
-    On a frozen leaderboard, all entries are as of the freeze, but teams that were removed later are left out.
+    A frozen leaderboard shows the entries at the time of the freeze, without the teams that were removed later.
     """
 
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="removals")

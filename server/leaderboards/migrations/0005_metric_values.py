@@ -1,4 +1,4 @@
-"""Adds a table with the values of other metrics for current entries, so that leaderboards can be sorted by them."""
+"""Adds a table with the values of all metrics except the headline, so that leaderboards can be sorted by them."""
 
 import django.db.models.deletion
 from django.db import migrations, models

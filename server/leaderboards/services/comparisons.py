@@ -37,7 +37,7 @@ PAUSE, PAUSES = timedelta(seconds=20), 9
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The result of a comparison: the entries whose stored values have changed, and whether the comparison is complete.
+    """The result of a comparison: the entries whose stored values have changed, and whether all entries were compared.
 
     `day` is the day (UTC) on which it was computed.
     """
@@ -51,7 +51,7 @@ class Found:
 def wake() -> None:
     """Queue a message to a worker if a comparison is due and no message is queued.
 
-    If a comparison is late, the message is urgent.
+    If the next comparison has been due for more than a minute, the message is urgent.
     """
     add_missing()
     now = database_now()
@@ -98,8 +98,8 @@ def claim_next() -> Comparison | None:
 def record(comparison: Comparison, found: Found, *, seconds: float) -> bool:
     """Store the result of a comparison, and increment the leaderboard's version if stored values change.
 
-    Return False and write nothing if the worker has lost its lease. The comparison stays due if the leaderboard has
-    changed in the meantime, or if some entries have not been compared.
+    Return False and write nothing if the worker has lost its lease, the claim on the comparison. The comparison stays
+    due if the leaderboard has changed in the meantime, or if some entries have not been compared.
     """
     pause = max(PAUSE, timedelta(seconds=PAUSES * seconds))
     ended = {"content": found.content, "enqueued_at": None, "not_before": database_now() + pause}

@@ -66,7 +66,7 @@ def refresh_locked(phase: Phase, teams: Collection[int], signature: str | None =
 def changes_of(
     phase: Phase, teams: Collection[int], signature: str | None
 ) -> Iterator[tuple[Mapping[str, int], list[Difference]]]:
-    """Lock the leaderboards of teams. For each batch of teams and each signature, yield the outdated entries."""
+    """For each batch of teams and each signature, lock the leaderboards, and yield them with the outdated entries."""
     for some in in_batches(teams):
         for one in [signature] if signature is not None else signatures_of(phase, some):
             boards = lock_boards(phase, signature=one)

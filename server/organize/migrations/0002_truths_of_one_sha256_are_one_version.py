@@ -5,7 +5,7 @@ from django.db.models import Count
 
 
 def merge(apps, schema_editor):
-    """Merge evaluations of a submission that have the same signature, and truths of a phase with the same sha256."""
+    """Merge a submission's evaluations with the same signature, and a phase's ground truths with the same sha256."""
     mark_used(apps.get_model("challenges", "Truth"))
     merge_evaluations(apps.get_model("submissions", "Evaluation"), apps.get_model("submissions", "Explanation"))
     merge_truths(*(apps.get_model(*name) for name in MODELS))
@@ -20,7 +20,7 @@ MODELS = (
 
 
 def mark_used(Truth):
-    """Mark the active version of each ground truth and all earlier versions as used.
+    """Mark versions of ground truths as used: active versions, earlier ones, and those used by applied rescorings.
 
     By default, a rescoring does not choose a used version.
     """
@@ -56,7 +56,7 @@ def move_explanations(Explanation, kept, others):
 
 
 def merge_truths(Truth, Evaluation, Rerun, Rescoring):
-    """Keep one version of each ground truth: the active version or, if none is active, the newest.
+    """Keep one of a phase's versions with the same sha256: the active version or, if none is active, the newest.
 
     The sweeper moves the files of the removed versions to quarantine.
     """

@@ -104,7 +104,7 @@ def clone_phase(*, phase: Phase, by: User, values: Mapping[str, Any]) -> Phase:
     refuse_without(Right.EDIT, by=by, challenge=phase.challenge)
     source = exported(phase)
     kept = {name: value for name, value in phase_values(source).items() if name not in NOT_CLONED}
-    assert phase.truth is not None  # If the phase had no ground truth, `exported` would have raised Refused.
+    assert phase.truth is not None  # `exported` raises Refused for a phase without a ground truth.
     with gates.sample_of(phase) as sample, local_copy(phase.truth.source) as truth:
         return add_phase(challenge=phase.challenge, by=by, values={**kept, **values}, truth=truth, sample=sample)
 
@@ -129,7 +129,9 @@ def write_bundle(
     if sample:
         shutil.copy(sample, home / f"sample_submission{sample.suffix}")
     slug = str(values.get("slug", ""))
-    if slug and slug == Path(slug).name:  # A slug that cannot be a folder name is reported as an error later.
+    # The folder of the phase is named after its slug. A slug that cannot be a folder name is reported as an error
+    # later.
+    if slug and slug == Path(slug).name:
         home.rename(home.with_name(slug))
 
 
@@ -143,7 +145,7 @@ def new_phase(challenge: Challenge, slug: str, by: User, mistakes: Mistakes) -> 
 
 
 def of_form(problem: Problem) -> Problem:
-    """Return a problem without its position in challenge.yaml, because the user filled in a form instead."""
+    """Return a problem without file name and line number, because the user filled in a form, not challenge.yaml."""
     if problem.file != SHEET:
         return problem
     return replace(problem, line=None, file=None, column=(problem.column or "").removeprefix(FIRST) or None)

@@ -38,10 +38,9 @@ def may_import(user: Any) -> bool:
 
 @compiled_query
 def importers(*, user: int) -> QuerySet[User, tuple[int]]:
-    """Return the primary keys of the users who may import bundles, limited to the given user.
+    """Return the primary key of a user who may import bundles; for any other user, return an empty queryset.
 
-    The result is therefore empty unless that user may import bundles. Owners and editors of any challenge may do so,
-    as may users with the permission to add challenges.
+    Owners and editors of any challenge may import bundles, and so may users with the permission to add challenges.
     """
     add = Permission.objects.filter(content_type__app_label="challenges", codename="add_challenge").order_by()
     granted = Exists(add.filter(user=user)) | Exists(add.filter(group__user=user)) | Q(is_superuser=True)
@@ -83,5 +82,5 @@ def import_upload(*, path: Path, name: str, by: User, strict: bool = False, cons
 
 
 def named(problems: Iterable[Problem], path: Path, name: str) -> list[Problem]:
-    """Return copies of the problems that name the uploaded file instead of its temporary copy."""
+    """Return copies of the problems, with the name of the user's file in place of the name of its temporary copy."""
     return [replace(each, file=name) if each.file == path.name else each for each in problems]

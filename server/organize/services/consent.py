@@ -79,9 +79,10 @@ def added_baselines(challenge: Challenge) -> list[Submission]:
 
 
 def edits(challenge: Challenge, phases: list[Phase]) -> Iterator[Edit]:
-    """Yield each field that was edited, or that belongs to a row that was added, since the last import.
+    """Yield the fields of a challenge, its phases and its baselines that were edited since the last import.
 
-    This information comes from the audit log.
+    The audit log names these fields. They include the fields of rows that were added, and the signature of each phase
+    for which a rescoring was applied.
     """
     imports = Entry.objects.filter(action="challenge.imported", subject=f"challenge {challenge.slug}")
     last = imports.order_by("-number").values_list("number", flat=True).first() or 0
@@ -107,8 +108,8 @@ def check_consent(
 ) -> None:
     """Raise InvalidBundle if an import makes changes that the consent does not allow.
 
-    Otherwise, delay the reveals of private scores that the import causes; see `delay_reveals`. Call this function
-    after the import has written its rows, in the same transaction.
+    Otherwise, if the import reveals private scores, delay the reveal; see `delay_reveals`. Call this function after the
+    import has written its rows, in the same transaction.
     """
     declared = {(phase.slug, name) for phase in bundle.phases for name in baselines.names_of(phase)}
     now, after = database_now(), terms_of(challenge)
@@ -171,7 +172,7 @@ def lost(before: ChallengeState, declared: set[tuple[str, str]]) -> Iterator[str
     because the import submits them again.
     """
     present = Submission.objects.filter(pk__in=[one.pk for one in before.baselines])
-    # A baseline can lose its submission in two ways: the import deletes it, or assigns it to another baseline.
+    # An import can take the submission of a baseline away in two ways: delete it, or assign it to another baseline.
     kept = {*present.values_list("pk", "team")}
     for one in before.baselines:
         slug, name = one.phase.slug, one.team.name

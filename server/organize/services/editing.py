@@ -1,4 +1,4 @@
-"""Saves a challenge or phase edited in a form. An audit entry tells later imports about the edit."""
+"""Saves a challenge or phase edited in a form. Later imports detect the edit from its audit entry."""
 
 from collections.abc import Mapping
 from typing import Any, TypeVar

@@ -1,7 +1,7 @@
 """Exports a challenge as a bundle: a zip file from which another server can import the challenge.
 
-Importing an exported bundle into an empty server and exporting it again produces an identical file, unless a phase has
-no salt. In this case, the import generates one.
+Importing an exported bundle into an empty server and exporting it again produces an identical file. The only exception
+is a phase without a salt, for which the import generates one.
 """
 
 import shutil
@@ -40,8 +40,8 @@ CHUNK_BYTES = 2**20
 class ExportedPhase:
     """A phase to be exported, with its files.
 
-    `truth` contains the file names in the zip file of the ground truth. `baselines` contains the submissions of
-    baselines, keyed by the names of their files in the bundle.
+    `truth` contains the names of the files in the zip file with the ground truth. `baselines` contains the submissions
+    of baselines, keyed by the names of their files in the bundle.
     """
 
     phase: Phase
@@ -55,18 +55,30 @@ def export_challenge(*, challenge: Challenge, by: User | None, target: IO[bytes]
     Raises Refused if a phase has no ground truth, or if a stored file is missing.
     """
     try:
-        phases = [exported(phase) for phase in challenge.phases.order_by("position", "slug")]
-        with ZipFile(target, "w", ZIP_DEFLATED) as archive:
-            write_file(archive, SHEET, BytesIO(sheet_text(challenge, phases).encode()))
-            for name in PAGES:
-                if text := getattr(challenge, name):
-                    write_file(archive, f"{name}.md", BytesIO(text.encode()))
-            for one in phases:
-                write_phase(archive, one)
+        phases = exported_phases(challenge)
+        write_bundle(target, challenge, phases, sheet_values(challenge, phases))
     except (FileNotFoundError, BadZipFile, zlib.error) as error:
         detail = "A stored file of this challenge is missing or damaged, so it cannot be exported."
         raise Refused("invalid", detail) from error
     audit.record(actor=by, action="challenge.exported", subject=f"challenge {challenge.slug}", detail={})
+
+
+def exported_phases(challenge: Challenge) -> list[ExportedPhase]:
+    """Return the phases of a challenge with their files. Raises Refused if a phase has no ground truth."""
+    return [exported(phase) for phase in challenge.phases.order_by("position", "slug")]
+
+
+def write_bundle(
+    target: IO[bytes], challenge: Challenge, phases: list[ExportedPhase], values: Mapping[str, Any]
+) -> None:
+    """Write the pages of a challenge and the files of its phases as a bundle. `values` become its challenge.yaml."""
+    with ZipFile(target, "w", ZIP_DEFLATED) as archive:
+        write_file(archive, SHEET, BytesIO(sheet_text(values).encode()))
+        for name in PAGES:
+            if text := getattr(challenge, name):
+                write_file(archive, f"{name}.md", BytesIO(text.encode()))
+        for one in phases:
+            write_phase(archive, one)
 
 
 def export_response(*, challenge: Challenge, by: User) -> FileResponse:
@@ -137,9 +149,14 @@ def write_file(archive: ZipFile, name: str, source: IO[bytes]) -> None:
         shutil.copyfileobj(source, copy, CHUNK_BYTES)
 
 
-def sheet_text(challenge: Challenge, phases: list[ExportedPhase]) -> str:
-    """Return the content of challenge.yaml for an exported challenge, with every setting that has a value."""
-    values = {
+def sheet_text(values: Mapping[str, Any]) -> str:
+    """Return the content of challenge.yaml, with every setting that has a value."""
+    return f"# {SECRETS}\n" + yaml.safe_dump(plain(values), sort_keys=False, allow_unicode=True, width=100)
+
+
+def sheet_values(challenge: Challenge, phases: list[ExportedPhase]) -> dict[str, Any]:
+    """Return the settings of an exported challenge, with the same keys as in challenge.yaml."""
+    return {
         "slug": challenge.slug,
         "title": challenge.title,
         "summary": challenge.summary,
@@ -154,7 +171,6 @@ def sheet_text(challenge: Challenge, phases: list[ExportedPhase]) -> str:
         "teams": {"max_size": challenge.team_max_size, "merge_until": challenge.merge_until},
         "phases": [phase_values(one) for one in phases],
     }
-    return f"# {SECRETS}\n" + yaml.safe_dump(plain(values), sort_keys=False, allow_unicode=True, width=100)
 
 
 def phase_values(one: ExportedPhase) -> dict[str, Any]:

@@ -1,6 +1,6 @@
-"""Extends a phase, either for all teams, by moving its end, or for a single team.
+"""Extends a phase for all teams, by moving its end, or for a single team.
 
-While a team has an extension, the phase is not over, so the private leaderboard stays closed for everybody.
+While any team has an extension, the phase is not over, so the private leaderboard stays closed for everybody.
 """
 
 from copy import copy

@@ -59,9 +59,9 @@ def sample_of(phase: Phase) -> Iterator[Path | None]:
 def is_settled(phase: Phase | None, sha256: str, tested_settings: Mapping[str, Any]) -> bool:
     """Return whether the gate of a ground truth need not be run again.
 
-    The gate is not run again if it is green and nothing that it tests has changed. It is also not run for the active
-    ground truth of a phase that is older than the gate feature. Therefore an upgrade of the evaluator cannot close a
-    running phase.
+    This is the case if the stored result is green and nothing that the gate tests has changed. The active ground truth
+    of a phase that was created before gates were introduced is exempt, so that an upgrade of the evaluator cannot close
+    a running phase.
     """
     truth = phase.truths.filter(sha256=sha256).first() if phase else None
     if phase is None or truth is None:
@@ -91,7 +91,7 @@ def run_again(truth: Truth, *, by: User | None) -> None:
 def ensure(truth: Truth, *, by: User | None) -> None:
     """Run the gate of a ground truth, unless it has a result for the current settings and sample submission.
 
-    The active ground truth of a phase that is older than the gate feature is exempt from the gate.
+    The active ground truth of a phase that was created before gates were introduced is exempt.
     """
     phase = Phase.objects.get(pk=truth.phase_id)
     if not (is_exempt(truth, phase) or is_current(truth, phase)):
@@ -101,11 +101,11 @@ def ensure(truth: Truth, *, by: User | None) -> None:
 def store(truth: Truth, gate: dict[str, Any] | None) -> None:
     """Store the result of a ground truth's gate, in the caller's transaction.
 
-    If the gate took too long, its result does not replace a stored green result. If `gate` is None, the gate was not
-    run, because the stored result remains valid.
+    If `gate` is None, nothing is stored: the gate was not run, because the stored result remains valid. If the gate did
+    not finish in time, a green result that is already stored is kept.
 
-    Raises Refused if the ground truth, its prepared file, or the settings or sample of the phase have changed in the
-    meantime.
+    Raises Refused if the ground truth, its prepared file, or the settings or sample submission of the phase have
+    changed in the meantime.
     """
     if gate is None:
         return

@@ -64,8 +64,8 @@ def import_bundle(
 
     `by` becomes an organizer; the caller must check that this is allowed. `report` is called with one sentence for each
     change, and `warn` with each warning. With `strict`, warnings are treated as errors. `consent` allows changes that
-    are refused otherwise. With `own_only`, only its editors and owners may change an existing challenge, and only an
-    owner may give the consent `reveal`. `progress` is called with the result of each gate check.
+    are refused otherwise. With `own_only`, an existing challenge can be changed only by its editors and owners, and the
+    consent `reveal` can be given only by an owner. `progress` is called with the result of each gate check.
 
     Raises InvalidBundle with every error, in which case nothing is changed. Raises Refused if a baseline could not be
     submitted, for example because the disk is full. In this case, the challenge has been imported, and importing the

@@ -56,7 +56,7 @@ def wake(**signal: Any) -> None:
 
 @transaction.atomic
 def store(truth: Truth, made: Path | None, made_with: dict[str, Any]) -> None:
-    """Store the check kit of a ground truth, and the settings `made_with` with which it was made.
+    """Store the file `made` as the check kit of a ground truth. `made_with` contains the settings of the kit.
 
     If `made` is None, record that no kit can be made with these settings.
     """

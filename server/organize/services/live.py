@@ -17,9 +17,9 @@ DAYS = 30
 
 @dataclass(frozen=True, slots=True)
 class QueueFigures:
-    """Numbers of submissions to a phase that are not finished.
+    """How many submissions to a phase are queued, and how many are running.
 
-    `oldest` is the time when the oldest one in the queue arrived.
+    `oldest` is the time at which the first of the queued submissions arrived.
     """
 
     queued: int
@@ -29,7 +29,7 @@ class QueueFigures:
 
 @dataclass(frozen=True, slots=True)
 class FailureCount:
-    """The number of submissions that failed with the same failure code and the same party at fault."""
+    """The number of failed submissions with one failure code and one party at fault, such as the organizers."""
 
     code: str
     fault: str
@@ -82,7 +82,7 @@ def queue_of(phase: Phase) -> QueueFigures:
 
 
 def failures_of(phase: Phase) -> list[FailureCount]:
-    """Return the number of failed submissions for each failure code and party at fault, the most frequent first."""
+    """Return the number of failed submissions for each pair of failure code and party at fault, largest first."""
     failed = Submission.objects.filter(phase=phase, status=Status.FAILED).order_by()
     counted = failed.values_list("failure_code", "fault").annotate(count=Count("pk"))
     return [FailureCount(*row) for row in counted.order_by("-count", "failure_code", "fault")]

@@ -19,8 +19,8 @@ class Movable(File):
 class NewFiles:
     """A context manager that removes the files stored in its block if the block fails. Use it inside the transaction.
 
-    After the block, files are kept even if the commit seems to fail, because it may have succeeded, and no row may
-    refer to a missing file. The sweeper moves unreferenced files to quarantine.
+    After the block, files are kept even if the commit seems to fail. The commit may have succeeded, and then the
+    database refers to these files. If it did fail, the sweeper moves them to quarantine.
     """
 
     def __init__(self) -> None:

@@ -27,7 +27,7 @@ PAUSE_SECONDS = 24 * 3600
 
 @receiver(files_swept)
 def follow_sweep(**signal: Any) -> None:
-    """Remove expired files after a sweep, but only once a day, even if several sweepers run."""
+    """Remove expired files after a run of the sweeper, but at most once a day, even if several sweepers run."""
     if settings.SCORED_FILE_DAYS and cache.add("scored_files", value=True, timeout=PAUSE_SECONDS):
         removed = remove_expired()
         if removed:
@@ -59,8 +59,8 @@ def final_phases(now: datetime) -> Iterator[Phase]:
 def removable(phase: Phase) -> QuerySet[Submission]:
     """Return the submissions to a final phase whose files are no longer needed.
 
-    Files are kept if the submission has ever been an entry, is final or counts on the private leaderboard, belongs to a
-    baseline, or is being scored again.
+    Files are kept if the submission has ever been a leaderboard entry, is final or counts on the private leaderboard,
+    belongs to a baseline, or is being scored again.
     """
     rows = removable_rows(phase)
     return rows.exclude(evaluations__in=counting(phase)) if rows.exists() else rows
@@ -76,7 +76,7 @@ def removable_rows(phase: Phase) -> QuerySet[Submission]:
 
 
 def counting(phase: Phase) -> list[int]:
-    """Return the ids of the evaluations that count on the private leaderboard.
+    """Return the ids of the evaluations that can determine a team's entry on the private leaderboard.
 
     A team can have several of them, of which the leaderboard shows only the best.
     """

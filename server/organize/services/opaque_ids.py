@@ -31,7 +31,7 @@ def write_opaque_ids(folder: Path) -> list[str]:
     Raises InvalidBundle, with nothing written, if the bundle is invalid.
     """
     with (
-        # `opened` rejects symbolic links, so that no file outside the bundle can be overwritten.
+        # `bundles.opened` rejects symbolic links, so that no file outside the bundle can be overwritten.
         bundles.opened(folder) as copy,
         TemporaryDirectory(prefix="ids-", dir=settings.FILE_UPLOAD_TEMP_DIR) as workspace,
     ):

@@ -87,7 +87,7 @@ def write_phase(
 
 
 def changed_terms(phase: Phase, declared: BundlePhase, prepared: Prepared) -> list[str]:
-    """Return the names of those settings that affect scores and that the import would change.
+    """Return the names of the settings that affect scores and would be changed by an import.
 
     For a new phase, these are all settings that affect scores.
     """
@@ -111,7 +111,7 @@ def scoring_parameters(phase: Phase | BundlePhase) -> dict[str, Any]:
 
 
 def has_entries(phase: Phase) -> bool:
-    """Return whether a team has submitted to a phase.
+    """Return whether any team has submitted to a phase.
 
     Baselines do not count, because organizers can submit them again.
     """

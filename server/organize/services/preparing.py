@@ -42,7 +42,10 @@ class Prepared:
 
     @property
     def gate_text(self) -> str:
-        """The names of the gate checks that are not green, or the reason why the gate has no result, as text."""
+        """A phrase with the gate checks that are not green, or with the reason why the gate has no result.
+
+        It is empty if all checks are green or the gate was not run.
+        """
         found = self.gate or {}
         if "unfinished" in found:
             return f"gate: {unfinished_text(found)}"
@@ -92,9 +95,9 @@ def prepare_and_test(
 ) -> Prepared:
     """Prepare a ground truth, and run its gate unless the gate result stored with the phase remains valid.
 
-    The warnings include the gate checks that are not green. `sample_sha256` identifies the sample that the phase keeps
-    if the ground truth includes no sample. `progress` is called with the result of each check as text. Raises
-    InvalidBundle with the faults of the ground truth.
+    The warnings include the gate checks that are not green. `sample_sha256` is the sha256 of the sample submission if
+    the phase keeps its current one. `progress` is called with the result of each check as text. Raises InvalidBundle
+    with the faults of the ground truth.
     """
     prepared = prepare(source, workspace)
     digest = sha256_of(prepared.sample) if sample_sha256 is None else sample_sha256

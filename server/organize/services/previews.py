@@ -55,7 +55,10 @@ class Preview:
 
 
 def preview(rescoring: Rescoring, *, split: str) -> Preview:
-    """Return a leaderboard before and after a rescoring. Both are the same once the rescoring has been applied."""
+    """Return a leaderboard before and after a rescoring.
+
+    Once the rescoring has been applied, both are the same, because the leaderboard already shows the new scores.
+    """
     phase = rescoring.phase
     before, after = (all_ranks(phase, split=split, signature=one) for one in (phase.signature, rescoring.signature))
     changes = {}

@@ -1,6 +1,7 @@
-"""Requeues failed submissions to a phase, for organizers."""
+"""Requeues failed submissions and scores without an interval, for the organizers of a phase."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from django.db.models import QuerySet
 
@@ -25,9 +26,9 @@ class Requeued:
     matching: int
     refusals: list[str]
 
-    @property
-    def sentence(self) -> str:
-        return f"{self.queued:,} of {self.matching:,} failed submissions were queued again."
+    def sentence(self, kind: str) -> str:
+        """Return a message such as "2 of 3 failed submissions were queued again."."""
+        return f"{self.queued:,} of {self.matching:,} {kind} were queued again."
 
 
 def failed(phase: Phase, chosen: SubmissionFilter) -> QuerySet[Submission]:
@@ -40,12 +41,25 @@ def requeue_failed(*, phase: Phase, chosen: SubmissionFilter, by: User) -> Reque
 
     Each requeued submission is recorded in the audit log.
     """
-    matching = failed(phase, chosen)
+    return queue_each(failed(phase, chosen), lambda one: recovery.requeue(submission=one, by=by))
+
+
+def requeue_intervals(*, phase: Phase, chosen: SubmissionFilter, by: User) -> Requeued:
+    """Rescore the submissions without a confidence interval that match a filter, oldest first, up to MOST_AT_ONCE.
+
+    Each of them is recorded in the audit log.
+    """
+    matching = replace(chosen, without_interval=True).submissions(phase)
+    return queue_each(matching, lambda one: recovery.requeue_interval(submission=one, by=by))
+
+
+def queue_each(matching: QuerySet[Submission], queue_again: Callable[[Submission], None]) -> Requeued:
+    """Call `queue_again` for the submissions, oldest first, up to MOST_AT_ONCE. A refusal does not stop the others."""
     found = matching.select_related("phase__challenge", "team").order_by("received_at")
     count, queued, refusals = matching.count(), 0, list[str]()
     for one in found[:MOST_AT_ONCE]:
         try:
-            recovery.requeue(submission=one, by=by)
+            queue_again(one)
             queued += 1
         except Refused as refusal:
             refusals.append(f"{one.file_name}: {refusal.detail}")

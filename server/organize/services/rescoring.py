@@ -36,7 +36,7 @@ def start(
     :func:`default_truth` chooses the version. The version is prepared again if the settings of the phase have changed,
     and its gate is run again if the settings or the sample submission have changed. With `retry`, submissions whose
     attempts are used up or whose files were unreadable are scored again. Raises Refused if the ground truth cannot be
-    prepared, or if private images would become public without `reveal`.
+    prepared or, unless `reveal` is true, if private images would become public.
     """
     refuse_archived(phase.challenge)
     if reveal:
@@ -79,7 +79,7 @@ def open_rescoring(phase: Phase) -> Rescoring | None:
 def default_truth(phase: Phase, begun: Rescoring | None) -> Truth:
     """Return the version of the ground truth that a rescoring uses by default.
 
-    It is the newest version if that has never been active, otherwise the version of the open rescoring, otherwise the
+    It is the newest version if this one has never been active, or else the version of the open rescoring, or else the
     active version. Therefore a version that was replaced becomes active again only if a caller requests it.
     """
     newest = phase.truths.order_by("-version").first()
@@ -119,8 +119,8 @@ def discard(*, phase: Phase, by: User | None) -> None:
 def remove(begun: Rescoring, *, by: User | None) -> None:
     """Remove a rescoring, its reruns, and the scores that it created. The caller must have locked the phase.
 
-    Scores that leaderboards show and scores from earlier rescorings against the same ground truth are kept. If the
-    ground truth is active, reruns that compute a first score or its interval for the current leaderboards are kept.
+    Scores that leaderboards show and scores from earlier rescorings against the same ground truth are kept. So are the
+    reruns against the active ground truth that compute a first score, or its interval, for the current leaderboards.
     """
     if begun.signature != begun.phase.signature:
         teams = {*evaluations_of(begun).values_list("submission__team", flat=True)}
@@ -140,7 +140,7 @@ def added_evaluations(begun: Rescoring) -> QuerySet[Evaluation]:
 
     Evaluations of new uploads can have the signature of the rescoring, too. They are left out: each one is the first
     evaluation of its submission, or the first one against the active ground truth. Under ladder feedback, an evaluation
-    is also left out if its score is shown in place of that of a new upload, because it is then still needed.
+    is also left out if its score is shown in place of the score of one that the rescoring did not create.
     """
     earlier = Evaluation.objects.filter(submission=OuterRef("submission"), pk__lt=OuterRef("pk"))
     if begun.truth.active:
@@ -174,7 +174,7 @@ def reload(rescoring: Rescoring) -> Rescoring:
 @transaction.atomic
 def catch_up(rescoring: Rescoring) -> None:
     """Queue a rerun (a repeated scoring) for every submission that has neither a new score nor a rerun yet."""
-    lock(rescoring)  # Raises Refused if the rescoring was discarded, because then nothing would remove the new reruns.
+    lock(rescoring)  # Raises Refused for a discarded rescoring, because nothing would remove its new reruns.
     queued = Rerun.objects.scoring().filter(submission=OuterRef("pk"), truth=rescoring.truth_id)
     reruns.request(without_score(rescoring).exclude(Exists(queued)).order_by("received_at"), truth=rescoring.truth)
 
@@ -215,7 +215,7 @@ def retry_unscorable(rescoring: Rescoring) -> None:
 
 
 def count_left(rescoring: Rescoring) -> int:
-    """Return how many of the submissions that existed when the rescoring began have no new score yet."""
+    """Return how many submissions from before the start of the rescoring are still waiting for their new score."""
     left = without_score(rescoring).exclude(pk__in=unscorable(rescoring).values("submission"))
     return left.filter(received_at__lte=rescoring.started_at).count()
 
@@ -230,9 +230,9 @@ def apply(
 ) -> Rescoring:
     """Switch the leaderboards to the new scores.
 
-    If scores are missing, queue reruns for them and raise Refused. Without `without_gate`, also raise Refused if the
-    phase would accept no submissions because the gate of the ground truth is not green. Without `reveal`, also raise
-    WouldReveal if private images would become public; `applying.apply` asks an owner to confirm that.
+    If scores are missing, queue reruns for them and raise Refused. Unless `without_gate` is true, also raise Refused if
+    the phase would accept no submissions because the gate of the ground truth is not green. Unless `reveal` is true,
+    also raise WouldReveal if private images would become public; `applying.apply` asks an owner to confirm that.
     """
     if reveal:
         refuse_without(Right.OWN, by=by, challenge=rescoring.phase.challenge)

@@ -58,22 +58,23 @@ class Export:
         return entity_tag(first, [content_key(one) for one in others], described, signing_keys.public_key(), *parts)
 
     def content(self, *, is_csv: bool, by: User | None) -> bytes:
-        """Return the signed document, or its entries as CSV. The export of exact scores is recorded in the audit log.
+        """Return the signed document, or its entries as CSV.
 
+        An export with unrounded intervals, which only organizers and operators get, is recorded in the audit log.
         Raises Refused for a signed document if the signing key of this server was replaced.
         """
         described = self.document()
         for one, board in zip(described["leaderboards"], self.boards, strict=True):
             one["entries"] = list(entries(board))
         written = as_csv(described).encode() if is_csv else signing.sign(described, signing_keys.trusted_key())
-        # Only organizers and operators see the exact ends of intervals. Their exports are recorded in the audit log.
+        # Only organizers and operators see unrounded confidence intervals. Their exports are recorded in the audit log.
         if self.access.exact_ends:
             detail = {"format": "csv" if is_csv else "json", "final": self.is_final}
             audit.record(actor=by, action="results.exported", subject=f"phase {self.phase}", detail=detail)
         return written
 
     def document(self) -> dict[str, Any]:
-        """Return the document with the results of a phase, to which entries are added before it is signed."""
+        """Return the results of a phase as a document without leaderboard entries. `content` adds the entries."""
         phase, track = self.phase, self.phase.declared_track
         usage_hash = statistics.of(self.truth).get("usage_hash")
         return {
@@ -181,7 +182,10 @@ def entry(row: BoardRow, submission_sha256: str | None) -> dict[str, Any]:
 
 
 def as_csv(results: dict[str, Any]) -> str:
-    """Return the entries of all leaderboards as CSV, with every digit and no cell that a spreadsheet would execute."""
+    """Return the entries of all leaderboards as CSV. Numbers have all their digits.
+
+    Team names that a spreadsheet would execute as formulas are escaped.
+    """
     boards = results["leaderboards"]
     metrics = sorted({name for board in boards for one in board["entries"] for name in one["scores"]})
     header = ["split", "rank", "team", "score", "low", "high", *metrics, *LAST_COLUMNS]

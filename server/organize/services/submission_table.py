@@ -33,7 +33,7 @@ SORTS = {
 class SubmissionFilter:
     """A selection of submissions and their order, as specified by a query string.
 
-    An empty field selects all submissions.
+    An empty field does not restrict the selection.
 
     `team` and `user` match parts of names. `q` matches a part of a file name, a submission id, or the beginning of a
     SHA-256. `since` and `until` are days (UTC), inclusive. `sort` is a key of SORTS, with "-" for descending order.
@@ -48,6 +48,7 @@ class SubmissionFilter:
     since: date | None = None
     until: date | None = None
     without_interval: bool = False
+    hidden: bool = False
     sort: str = NEWEST_FIRST
 
     @property
@@ -55,7 +56,7 @@ class SubmissionFilter:
         return replace(self, sort=NEWEST_FIRST) != SubmissionFilter()
 
     def query(self, **changes: Any) -> str:
-        """Return this filter as a query string without the question mark, with some fields changed."""
+        """Return this filter as a query string without the question mark, after changing the given fields."""
         given = asdict(self) | changes
         values = {name: "yes" if value is True else value for name, value in given.items() if value}
         return urlencode({name: value for name, value in values.items() if value != NEWEST_FIRST})
@@ -78,12 +79,17 @@ class SubmissionFilter:
     def submissions(self, phase: Phase) -> QuerySet[Submission]:
         """Return the submissions to a phase that match this filter, in no particular order."""
         found = Submission.objects.filter(*self.conditions(), phase=phase).order_by()
+        if self.hidden:
+            found = found.exclude(hidden_at=None)
         if self.without_interval:
             found = found.filter(pk__in=recovery.without_interval().filter(phase=phase).order_by().values("pk"))
         return found
 
     def keys(self, phase: Phase) -> QuerySet[Any, UUID]:
-        """Return the ids of the submissions that match this filter, in its order. Missing values come last."""
+        """Return the ids of the submissions that match this filter, in the order that the filter specifies.
+
+        Submissions without a value to sort by come last.
+        """
         found, name = self.submissions(phase), self.sort.removeprefix("-")
         if name == "score":
             found = found.annotate(score=Subquery(public_scores(phase)))
@@ -109,6 +115,7 @@ def submission_filter(parameters: Mapping[str, str]) -> SubmissionFilter:
         since=day(parameters, "since"),
         until=day(parameters, "until"),
         without_interval=bool(one_of(parameters, "without_interval", ("yes",))),
+        hidden=bool(one_of(parameters, "hidden", ("yes",))),
         sort=one_of(parameters, "sort", (*SORTS, *(f"-{name}" for name in SORTS))) or NEWEST_FIRST,
     )
 
@@ -168,7 +175,7 @@ def read(phase: Phase, keys: list[UUID]) -> list[Submission]:
 def chunks(phase: Phase, chosen: SubmissionFilter) -> Iterator[list[Submission]]:
     """Yield all submissions to a phase that match a filter, in chunks.
 
-    Submissions that arrive after the first chunk are not included, because all ids are read first.
+    All ids are read before the first chunk, so submissions that arrive later are not included.
     """
     keys = list(chosen.keys(phase))
     for start in range(0, len(keys), ROWS_AT_ONCE):

@@ -47,7 +47,10 @@ from server.submissions.models import Score
 
 @dataclass(frozen=True, slots=True)
 class TruthFolder:
-    """A folder with a ground truth that is not part of a bundle, with the current settings of its phase."""
+    """A folder with a ground truth, together with the current settings of its phase.
+
+    It is used for ground truths that are added without a bundle.
+    """
 
     slug: str
     track: str
@@ -79,8 +82,8 @@ def add(
     """Store a ground truth, given as a folder or zip file, as the newest version of the phase's ground truth.
 
     A ground truth that is already stored keeps its version number. `warn` is called with every warning. Raises
-    InvalidBundle with every fault, and Refused if private images would become public without `reveal`, which only
-    owners may set.
+    InvalidBundle with every fault. Unless `reveal` is true, which only owners may request, raises Refused if private
+    images would become public.
     """
     refuse_archived(phase.challenge)
     if reveal:
@@ -162,7 +165,7 @@ def keep(phase: Phase, prepared: Prepared, files: NewFiles) -> Truth:
 def activate(truth: Truth) -> None:
     """Make a version of the ground truth the active one of its phase. The caller must have locked the phase.
 
-    If the version changes, the new one must pass the gate, even if the previous one was exempt from it.
+    If another version was active before, the new one must pass the gate, even if the other one was exempt from it.
     """
     versions = Truth.objects.filter(phase=truth.phase_id)
     if not versions.filter(pk=truth.pk, active=True).exists():
@@ -255,7 +258,7 @@ def prepare_again(truth: Truth) -> None:
         folder = Path(workspace) / "source"
         try:
             with truth.source.storage.open(str(truth.source.name)) as source, ZipFile(source) as archive:
-                # The archive contains everything that is needed to prepare the ground truth, including the salt.
+                # The stored archive contains everything that is needed to prepare the ground truth, including the salt.
                 archive.extractall(folder)
             with gates.sample_of(phase) as sample:
                 prepared = prepare(TruthFolder.of(phase, folder, sample), Path(workspace))

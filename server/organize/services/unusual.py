@@ -1,6 +1,6 @@
 """Finds unusual submissions for organizers: files that several teams submitted, and sudden jumps in score.
 
-No action is taken automatically, because both can have an innocent reason, such as a public baseline or a better
+No action is taken automatically, because both can have an innocent explanation, such as a public baseline or a better
 method.
 """
 
@@ -55,14 +55,14 @@ class Improvement:
 
 @dataclass(frozen=True, slots=True)
 class Jump:
-    """An improvement together with its size in standard errors of the paired difference."""
+    """An improvement of a team's score, and its size divided by the standard error of the score difference."""
 
     improvement: Improvement
     standard_errors: float
 
     @property
     def is_extreme(self) -> bool:
-        """Whether the bootstrap replicates differ so little that the number of standard errors has no meaning."""
+        """Whether the standard error is so close to 0 that the number of standard errors has no meaning."""
         return self.standard_errors > 1000
 
 
@@ -115,9 +115,10 @@ def scores_of(phase: Phase) -> Any:
 
 
 def standard_error(one: Vector | None, other: Vector | None) -> float | None:
-    """Return the standard deviation of the paired score differences between two evaluations.
+    """Return the standard error of the score difference between two evaluations.
 
-    Return None unless both evaluations have bootstrap replicates from the same random draws.
+    It is the standard deviation of the differences between their bootstrap replicates. An evaluation is given as a
+    pair: the seed of its random draws, and its replicates. Return None unless both have replicates with the same seed.
 
     >>> standard_error((0, [0.5, 0.75, 1.0]), (0, [0.25, 0.25, 0.25]))
     0.25

@@ -16,7 +16,7 @@ LABELLED = 5
 class DayChart:
     """A bar chart of the number of submissions per day.
 
-    `y_ticks` are pairs (y in pixels, text), and `x_ticks` are pairs (x in percent of the width, text).
+    `y_ticks` are pairs (y in pixels, text), and `x_ticks` are pairs (x as a percentage of the width, text).
     """
 
     bars: list[Bar]

@@ -12,7 +12,7 @@ from server.submissions.models import Fault, Status, Submission
 
 COLUMNS = (
     *("id", "received_at", "finished_at", "team", "disqualified", "user", "file_name", "size_bytes", "sha256"),
-    *("status", "fault", "failure_code", "failure", "final", "public", "low", "high", "private"),
+    *("status", "fault", "failure_code", "failure", "final", "hidden", "public", "low", "high", "private"),
 )
 ACTS: Mapping[str, str] = {Status.FAILED: "Requeue", Status.SCORED: "Rescore"}
 
@@ -21,7 +21,7 @@ ACTS: Mapping[str, str] = {Status.FAILED: "Requeue", Status.SCORED: "Rescore"}
 class TableRow:
     """A row in the organizers' table of submissions, with the scores that the viewer may see.
 
-    `act` is the action that organizers can take on the submission, or an empty string if there is none.
+    `act` is the label of the action that organizers can take, such as "Requeue", or an empty string if there is none.
     """
 
     submission: Submission
@@ -75,6 +75,6 @@ def cells(row: TableRow) -> list[str]:
         *(row.key, utc_text(one.received_at), utc_text(one.finished_at) if one.finished_at else ""),
         *(harmless(row.team), str(row.is_disqualified).lower(), harmless(row.user), harmless(one.file_name)),
         *(str(one.size_bytes), one.sha256, one.status, one.fault, one.failure_code, harmless(one.failure)),
-        str(one.final).lower(),
+        *(str(one.final).lower(), str(one.hidden_at is not None).lower()),
         *number_cells((row.public, low, high, row.private)),
     ]

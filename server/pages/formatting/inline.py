@@ -34,7 +34,7 @@ def medal_html(rank: int | None) -> SafeString:
 
 
 def rank_interval_html(found: RankInterval | None) -> SafeString:
-    """Return the HTML for the confidence interval of a rank, or an empty string if there is no interval.
+    """Return the confidence interval for a team's rank as HTML, or an empty string if there is no interval.
 
     A star marks an interval that is valid only for this team, not for all teams simultaneously.
     """
@@ -60,7 +60,7 @@ def digits_html(digits: ScoreDigits, interval: Interval | None = None, kind: str
 
 
 def share_html(value: float, decimals: int | None = None) -> SafeString:
-    """Return the HTML for a fraction in a report. It has at most three decimals, because no interval is known."""
+    """Return the HTML for a fraction in a report, with at most three decimals, because its uncertainty is unknown."""
     shown = REPORT_DECIMALS if decimals is None else min(REPORT_DECIMALS, decimals)
     return digits_html(score_digits(value, decimals=shown))
 

@@ -9,7 +9,10 @@ SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class ScoreDigits:
-    """The digits of a score: those that its confidence interval supports, all later ones, and the exact number."""
+    """The digits of a score: those that its confidence interval supports, and all later ones.
+
+    `exact` is the score with all its digits.
+    """
 
     supported: str
     unsupported: str
@@ -53,7 +56,9 @@ def with_sign(digits: ScoreDigits) -> ScoreDigits:
 
 
 def interval_text(interval: Interval, *, decimals: int | None = None) -> str:
-    """Return both ends of an interval as text, with the same number of decimals. Rounding moves ends outward.
+    """Return both endpoints of an interval as text, with the same number of decimals.
+
+    The lower endpoint is rounded down and the upper one up.
 
     >>> interval_text((0.6001, 0.606)), interval_text((-0.0100001, 0.02))
     ('0.6001 to 0.6060', '−0.01001 to 0.02000')

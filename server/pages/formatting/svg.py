@@ -9,7 +9,7 @@ from server.leaderboards.differences import quantile
 
 # As in box plots, values more than 1.5 interquartile ranges beyond the quartiles are outliers.
 FENCE = 1.5
-# With fewer than four intervals, and thus fewer than eight ends, no end counts as an outlier.
+# With fewer than four intervals, and thus fewer than eight endpoints, no endpoint counts as an outlier.
 FEWEST_ENDS = 8
 
 
@@ -17,7 +17,7 @@ FEWEST_ENDS = 8
 class IntervalBar:
     """The drawing of a confidence interval: a bar for the interval and a dot for the score.
 
-    Coordinates are in percent of the axis, from 0 to 100. The bar is cut at the ends of the axis; `below` and `above`
+    Coordinates are percentages of the axis, from 0 to 100. The bar is cut at the ends of the axis; `below` and `above`
     are true if the interval extends beyond the low or the high end. A score beyond the axis has no dot.
     """
 
@@ -35,9 +35,9 @@ class IntervalBar:
 def field_range(intervals: Iterable[Interval | None]) -> Interval | None:
     """Return a common axis for the intervals in several rows as (low, high), or None if there are no intervals.
 
-    Outliers do not extend the axis, because they would compress the other intervals. An end of an interval is an
-    outlier if it is more than 1.5 interquartile ranges beyond the quartiles of all ends. With fewer than four rows, no
-    end is an outlier.
+    Outliers do not extend the axis, because they would compress the other intervals. An endpoint of an interval is an
+    outlier if it is more than 1.5 interquartile ranges beyond the quartiles of all endpoints. With fewer than four
+    intervals, no endpoint is an outlier.
 
     >>> field_range([(0.2, 0.4), None, (0.3, 0.7)])
     (0.2, 0.7)

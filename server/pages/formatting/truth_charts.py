@@ -16,7 +16,10 @@ HALVES = ("public", "private")
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A bar in a chart, in SVG units. `split` is the CSS class of the bar, and `title` is shown on hover."""
+    """A bar in a chart, with its position and size in SVG units.
+
+    `split` is the CSS class of the bar, and `title` is shown on hover.
+    """
 
     x: float
     y: float
@@ -30,8 +33,8 @@ class Bar:
 class Bars:
     """A histogram, drawn as a bar chart.
 
-    `y_ticks` are pairs (y in pixels, text), and `x_ticks` are pairs (x in percent of the width, text). `rows` contains
-    the same data for a table: the name of each bin, and its count in each split.
+    `y_ticks` are pairs (y in pixels, text), and `x_ticks` are pairs (x as a percentage of the width, text). `rows`
+    contains the same data for a table: the name of each bin, and its count in each split.
     """
 
     title: str
@@ -47,7 +50,7 @@ class Bars:
 class RankLine:
     """The line of one split in a chart of objects per class.
 
-    It contains the SVG path, the number of classes, and the largest number of objects of a class.
+    It contains the SVG path, the number of classes, and the number of objects of the most frequent class.
     """
 
     split: str
@@ -71,7 +74,7 @@ def shown_splits(values: Mapping[str, Any]) -> list[str]:
 
 
 def bars(histogram: Mapping[str, Any]) -> Bars:
-    """Return a histogram as a bar chart. Each bar shows a fraction of its split, because splits differ in size."""
+    """Return a histogram as a bar chart. Bars show fractions of a split, not counts, because splits differ in size."""
     splits, names = shown_splits(histogram["values"]), histogram["bins"]
     shares = {split: as_shares(histogram["values"][split]) for split in splits}
     top = max(share for one in shares.values() for share in one) or 1.0
@@ -134,5 +137,5 @@ def x_of(rank: int, last: int) -> float:
 
 
 def y_of(share: float) -> float:
-    """Return the y coordinate for a fraction of the axis, from 0 (bottom) to 1 (top)."""
+    """Return the y coordinate of a position on the axis, given as a fraction from 0 (bottom) to 1 (top)."""
     return round(HEIGHT - MARGIN - share * (HEIGHT - 2 * MARGIN), 1)

@@ -99,7 +99,8 @@ class RowTerms:
 def shown_entry(row: BoardRow, terms: RowTerms, *, team_id: int | None = None, link: str = "") -> ShownEntry:
     """Return a leaderboard entry with everything needed to render it.
 
-    `link` is set only for a pinned entry, which is the viewer's own entry, shown on the other pages of the leaderboard.
+    `link` is the URL of the leaderboard page that contains the entry. It is set only for a pinned entry: the viewer's
+    own entry, which is also shown on the other pages of the leaderboard.
     """
     untested = terms.compared and not link and row.tied is None and not row.baseline
     mine = row.team_id == team_id and not row.baseline

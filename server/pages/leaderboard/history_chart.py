@@ -48,7 +48,7 @@ class Line:
 
     `levels` are the horizontal parts of the line, `rises` the thin vertical parts, and `dots` the points where the
     value changes. `end` and `letter_y` are the y coordinates of the line's end and of the letter. Both are None if the
-    team is not listed at the end.
+    team is no longer listed at the end of the period that the chart shows.
     """
 
     listed: Listed
@@ -79,7 +79,7 @@ class Band:
 class HistoryChart:
     """The chart of a leaderboard's history.
 
-    `y_ticks` are pairs (y in pixels, text), and `x_ticks` are pairs (x in percent of the width, text).
+    `y_ticks` are pairs (y in pixels, text), and `x_ticks` are pairs (x as a percentage of the width, text).
     """
 
     lines: list[Line]
@@ -96,7 +96,7 @@ class HistoryChart:
 def history_chart(
     teams: Sequence[Listed], moments: Sequence[datetime], *, by_rank: bool, decimals: int | None
 ) -> HistoryChart | None:
-    """Return a chart of the teams' ranks or scores over time, or None if there is nothing to draw."""
+    """Return a chart of the teams' ranks or scores over time, or None if no team has a rank or score to draw."""
     drawing = Drawing(teams, moments, by_rank=by_rank, decimals=decimals)
     if not drawing.values:
         return None
@@ -123,8 +123,7 @@ class Drawing:
     ) -> None:
         self.teams, self.moments, self.by_rank = teams, moments, by_rank
         self.decimals = SHOWN if decimals is None else min(SHOWN, decimals)
-        # The axis is chosen from the distinct scores or ranks of each team. How long a team had a value does not
-        # matter.
+        # Only the distinct scores or ranks of each team determine the axis, not how long the team had them.
         values = (set(map(self.value, listed.points)) for listed in teams)
         self.values = [value for of_team in values for value in of_team if value is not None]
         self.axis = rank_axis(self.values) if by_rank else score_axis(self.values)
@@ -135,7 +134,7 @@ class Drawing:
         return point.rank if self.by_rank else point.score
 
     def text(self, point: Point | None) -> str:
-        """Return a team's score or rank at some time as text, or an empty string if the team was not listed then."""
+        """Return a team's score or rank at one point in time as text, or an empty string if it was not listed then."""
         value = self.value(point)
         return "" if value is None else str(value) if self.by_rank else written(value, self.decimals)
 

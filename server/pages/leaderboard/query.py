@@ -90,7 +90,7 @@ def chosen_columns(request: HttpRequest, track: Track) -> tuple[str, ...] | None
 def values_of(request: HttpRequest) -> dict[str, Any]:
     """Return the valid values in the query string of a leaderboard page.
 
-    For speed, no form is created if the query string is empty.
+    For speed, no Django form is created if the query string is empty.
     """
     if not request.GET:
         return {}

@@ -17,7 +17,7 @@ DOWN = '<svg class="down" width="9" height="8" aria-hidden="true"><path d="M4.5 
 def change_html(row: BoardRow, since: datetime | None, decimals: int | None) -> SafeString:
     """Return the HTML for the mark that shows how a leaderboard entry has changed.
 
-    It is empty if the entry has not changed or cannot be compared. The HTML needs no escaping.
+    It is empty if the entry has not changed, or if there is nothing to compare it with. The HTML needs no escaping.
     """
     if row.public_rank is not None and row.rank is not None:
         title = f"Rank {row.public_rank} on the public leaderboard, {row.rank} on the private leaderboard"

@@ -50,7 +50,7 @@ class Chart:
 
     @property
     def table_rows(self) -> list[tuple[float, list[float]]]:
-        """The rows of the table below the chart: a value of recall, and the precision of every curve at it."""
+        """The rows of the table below the chart: a recall value, and the precision of every curve at this recall."""
         return [
             (recall, [curve.precisions[index] for curve in self.curves]) for index, recall in enumerate(TABLE_RECALLS)
         ]

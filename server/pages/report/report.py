@@ -59,7 +59,7 @@ class Report:
 
     @property
     def is_empty(self) -> bool:
-        """Whether a tab other than the metrics tab has nothing to show, not even a note."""
+        """Whether this tab has nothing to show, not even a note. The metrics tab is never empty."""
         return self.tab != METRICS and not (self.note or self.chart or self.tables or self.matrix or self.classes)
 
 

@@ -29,8 +29,8 @@ class TableCell:
 class ShownTable:
     """The first rows of a table in a report.
 
-    `more` is the number of further rows, which only report.json contains. `left_out` is the number of rows that are not
-    stored.
+    `more` is the number of stored rows that are not shown here, but are in report.json. `left_out` is the number of
+    rows that are not stored.
     """
 
     name: str

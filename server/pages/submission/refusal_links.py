@@ -12,7 +12,7 @@ from server.pages.formatting.units import date
 from server.submissions.feedback import scores_in
 from server.submissions.reading import read_submission
 
-# A link to a page that explains a refusal consists of its text and its URL.
+# The text and the URL of a link to a page that explains a refusal
 Link = tuple[str, str]
 
 

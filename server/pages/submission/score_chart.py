@@ -49,8 +49,8 @@ class ScoreChart:
 
     `intervals`, `best`, `dots` and `tops` are SVG paths. They show the confidence intervals, the best score so far, the
     scores that are not a new best, and each new best score. `targets` contains the links to the submissions. `y_ticks`
-    are pairs (y in pixels, text), and `x_ticks` are pairs (x in percent of the width, text). `rescored` contains a pair
-    (x, time as text) for each rescoring.
+    are pairs (y in pixels, text), and `x_ticks` are pairs (x as a percentage of the width, text). `rescored` contains a
+    pair (x, time as text) for each rescoring.
     """
 
     intervals: str
@@ -151,7 +151,7 @@ class Drawing:
         return f"M{self.xs[0]:g} {self.y_of(best[0]):g}{rises}"
 
     def dots(self, chosen: Sequence[bool]) -> str:
-        """Return an SVG path with a dot for each selected score. A line of length 0 is drawn as a dot."""
+        """Return an SVG path with a dot for each score that `chosen` selects. A line of length 0 appears as a dot."""
         points = zip(self.xs, self.scores, chosen, strict=True)
         return "".join(f"M{x:g} {self.y_of(one.score):g}h0" for x, one, is_chosen in points if is_chosen)
 
@@ -171,7 +171,7 @@ class Drawing:
         return f"{written(one.score, self.decimals)}{interval}, {one.file_name}, {utc_minute(one.received_at)}"
 
     def date_ticks(self) -> list[tuple[float, str]]:
-        """Return the ticks of the x axis as (x in percent of the width, date) pairs.
+        """Return the ticks of the x axis as pairs (x as a percentage of the width, date).
 
         The ticks are at evenly distributed points. A date is not repeated.
         """

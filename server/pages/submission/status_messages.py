@@ -50,7 +50,7 @@ def wait_message(wait: Wait | None) -> str:
 
 
 def fault_message(submission: Submission, *, given_back: bool = False) -> str:
-    """Return a message about the cause of a faulty submission: who has to fix it, and whether quota was used.
+    """Return a message about a submission's fault: who has to fix it, and why a faulty file counts against the quota.
 
     The message is empty if the submission has no fault. `given_back` is true if the quota that the submission used was
     returned to the team.

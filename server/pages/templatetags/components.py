@@ -106,7 +106,7 @@ def measured(value: float | None, kind: str, decimals: int | None = None) -> Saf
 
 @register.simple_tag
 def interval_ends(ends: Interval, decimals: int | None = None) -> str:
-    """Return the two ends of a confidence interval as text."""
+    """Return the two endpoints of a confidence interval as text."""
     return interval_text(ends, decimals=decimals)
 
 

@@ -1,4 +1,4 @@
-"""The pages on which organizers edit a challenge and its phases, and preview the texts."""
+"""The pages on which organizers edit a challenge and its phases, and preview their Markdown texts."""
 
 from copy import copy
 from typing import Any

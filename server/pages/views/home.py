@@ -22,7 +22,10 @@ from server.teams.models import Invitation
 
 @dataclass(frozen=True, slots=True)
 class ListedChallenge:
-    """A challenge on the front page, with the viewer's team and its rank. `visibility` is empty if it is public."""
+    """A challenge on the front page, with the viewer's team and its rank.
+
+    `visibility` is empty for a public challenge.
+    """
 
     challenge: Challenge
     tracks: str

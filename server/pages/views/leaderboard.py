@@ -19,8 +19,8 @@ from server.pages.leaderboard.entries import rendered_by
 from server.pages.leaderboard.page import page_context
 from server.pages.leaderboard.query import LeaderboardQuery, parse_query
 
-# Columns of challenges and phases that only other pages show. The entity tag of the leaderboard page therefore does not
-# depend on them.
+# The entity tag of the leaderboard page does not depend on these columns of challenges and phases, because they are
+# shown only on other pages.
 OTHER_PAGES = {"description", "rules", "data", "sample_submission", "candidates"}
 FIELDS = sorted({field.attname for model in (Challenge, Phase) for field in model._meta.concrete_fields} - OTHER_PAGES)
 
@@ -71,7 +71,10 @@ def page_parts(request: HttpRequest, current: ChallengeContext) -> tuple[object,
 
 @require_safe
 def board_csv(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """Download the leaderboard entries that the query string selects as CSV, with every digit that may be shown."""
+    """Download the leaderboard entries that the query string selects as CSV.
+
+    Numbers have all the digits that the viewer may see.
+    """
     current = find_context(request, slug)
     phase, query = current.required_phase(), parse_query(request, current)
     board = board_of(current, query)

@@ -108,9 +108,9 @@ def role_offer(request: PersonRequest, slug: str) -> HttpResponse:
 
 
 def changed(request: PersonRequest, slug: str, change: Callable[[ChallengeContext], str]) -> HttpResponse:
-    """Make a change that only owners may make, and redirect to a page with the message that `change` returns.
+    """Make a change that only owners may make. Redirect to a page that shows the message that `change` returns.
 
-    If the change is not allowed, show the page of organizers with an error message.
+    If the change is not allowed, show the organizers page with an error message.
     """
     current = organized_context(request, slug, Right.OWN)
     try:

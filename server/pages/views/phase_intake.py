@@ -2,7 +2,7 @@
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpResponse
+from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods
 
@@ -21,16 +21,20 @@ def intake(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
     """Show whether a phase accepts submissions. A POST request pauses or resumes them, or extends the phase."""
     current = organized_phase(request, slug, phase)
     if request.method != "POST":
-        return show(request, current, PauseForm(), ExtendPhaseForm())
+        return show(request, current, *forms_of(None, None))
     act = request.POST.get("act")
-    pause = PauseForm(request.POST if act == "pause" else None)
-    extend = ExtendPhaseForm(request.POST if act == "extend" else None)
+    pause, extend = forms_of(request.POST if act == "pause" else None, request.POST if act == "extend" else None)
     try:
         said = decide(request, current, pause, extend)
     except Refused as refusal:
         return show(request, current, pause, extend, refusal)
     messages.success(request, said)
     return redirect("organize_intake", slug, phase)
+
+
+def forms_of(pause: QueryDict | None, extend: QueryDict | None) -> tuple[PauseForm, ExtendPhaseForm]:
+    """Return the forms of the page with the posted data. Both have a field `reason`, but the ids of fields differ."""
+    return PauseForm(pause, auto_id="pause_%s"), ExtendPhaseForm(extend, auto_id="extend_%s")
 
 
 def decide(request: PersonRequest, current: ChallengeContext, pause: PauseForm, extend: ExtendPhaseForm) -> str:

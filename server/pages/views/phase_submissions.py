@@ -22,7 +22,7 @@ from server.pages.rendering import render_page
 from server.pages.submission.listing import ANY_KEY
 from server.pages.views.phase_live import organized_phase
 from server.submissions.models import Fault, Status, Submission
-from server.submissions.services import recovery
+from server.submissions.services import hiding, recovery
 
 PER_PAGE = 25
 FAULTS = [(value, label) for value, label in Fault.choices if value]
@@ -103,13 +103,28 @@ def table_csv(request: PersonRequest, slug: str, phase: str) -> StreamingHttpRes
 @login_required
 def requeue_failed(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
     """Requeue all failed submissions to a phase that match the filter in the query string of the URL."""
-    current = organized_phase(request, slug, phase)
-    chosen = submission_filter(request.GET)
+    current, chosen = organized_phase(request, slug, phase), submission_filter(request.GET)
     done = requeueing.requeue_failed(phase=current.required_phase(), chosen=chosen, by=request.user)
-    messages.success(request, done.sentence)
+    return report(request, current, done, "failed submissions", chosen.query())
+
+
+@require_POST
+@login_required
+def requeue_intervals(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
+    """Rescore all submissions without an interval that match the filter in the query string of the URL."""
+    current, chosen = organized_phase(request, slug, phase), submission_filter(request.GET)
+    done = requeueing.requeue_intervals(phase=current.required_phase(), chosen=chosen, by=request.user)
+    return report(request, current, done, "scores without an interval", chosen.query())
+
+
+def report(
+    request: PersonRequest, current: ChallengeContext, done: requeueing.Requeued, kind: str, query: str
+) -> HttpResponse:
+    """Redirect to the table of submissions, with a message about the submissions that were queued again."""
+    messages.success(request, done.sentence(kind))
     for refusal in done.refusals:
         messages.warning(request, refusal)
-    return redirect(address(current, chosen.query()))
+    return redirect(address(current, query))
 
 
 @require_POST
@@ -117,14 +132,34 @@ def requeue_failed(request: PersonRequest, slug: str, phase: str) -> HttpRespons
 def requeue(request: PersonRequest, slug: str, phase: str, pk: UUID) -> HttpResponse:
     """Requeue a failed submission. A scored submission is scored again, to compute its missing confidence interval."""
     current = organized_phase(request, slug, phase)
-    found = Submission.objects.select_related("phase__challenge", "team").filter(phase=current.required_phase())
-    submission = get_object_or_404(found, pk=pk)
+    submission = submission_of(current, pk)
     try:
         queue_again(submission, request.user)
     except Refused as refusal:
         return show(request, current, refusal)
     messages.success(request, f"{submission.file_name} of {submission.team.name} was queued again.")
     return redirect(address(current, submission_filter(request.GET).query()))
+
+
+@require_POST
+@login_required
+def hide(request: PersonRequest, slug: str, phase: str, pk: UUID) -> HttpResponse:
+    """Hide a submission from the leaderboards or, if the form requests it, undo this."""
+    current = organized_phase(request, slug, phase)
+    submission, is_undone = submission_of(current, pk), request.POST.get("act") == "unhide"
+    try:
+        (hiding.unhide if is_undone else hiding.hide)(submission=submission, by=request.user)
+    except Refused as refusal:
+        return show(request, current, refusal)
+    said = "counts on the leaderboards again" if is_undone else "is hidden from the leaderboards"
+    messages.success(request, f"{submission.file_name} of {submission.team.name} {said}.")
+    return redirect(address(current, submission_filter(request.GET).query()))
+
+
+def submission_of(current: ChallengeContext, pk: UUID) -> Submission:
+    """Return a submission to the phase of an organizer page. Raises Http404 if the phase has no such submission."""
+    found = Submission.objects.select_related("phase__challenge", "team").filter(phase=current.required_phase())
+    return get_object_or_404(found, pk=pk)
 
 
 def queue_again(submission: Submission, by: User) -> None:

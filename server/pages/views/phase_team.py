@@ -128,7 +128,7 @@ def decide(request: PersonRequest, phase: Phase, team: Team, act: str, form: for
 
 
 def taken_back_message(amount: int, grant: QuotaGrant) -> str:
-    """Return a message with the number of granted submissions that were taken back, and of those already used."""
+    """Return a message that states how many granted submissions were taken back, and how many the team had used."""
     was = "submission was" if amount == 1 else "submissions were"
     used = f" The team had already used the other {grant.amount - amount}." if grant.amount > amount else ""
     return f"{amount} granted {was} taken back.{used}"

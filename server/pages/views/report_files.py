@@ -67,7 +67,7 @@ def curve_points(report: dict[str, Any]) -> Iterator[Sequence[Any]]:
 
 
 def csv_file(name: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> HttpResponse:
-    """Return an HTTP response with a CSV file. Numbers have all their digits.
+    """Return an HTTP response with a CSV file. Numbers are written at full precision.
 
     Cells that look like spreadsheet formulas are escaped. Raises Http404 if there are no rows.
     """

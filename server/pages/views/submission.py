@@ -145,8 +145,8 @@ def scored_context(read: ReadSubmission) -> dict[str, Any]:
     one = read.submission
     result, standing = result_of(one, read.access), standing_of(one, now=read.now)
     context: dict[str, Any] = {"result": result, "standing": standing, "next_rank": next_rank_of(read, standing)}
-    # Only organizers and members of the team can see the page, and only organizers may see the exact ends of intervals.
-    # A viewer who may not see the exact ends is therefore a member of the team.
+    # Only organizers and members of the team can see the page, and only organizers may see unrounded confidence
+    # intervals. A viewer who may not see them is therefore a member of the team.
     context["is_own"] = not read.access.exact_ends
     evaluation = feedback.current_evaluation(one)
     if result is None or evaluation is None:

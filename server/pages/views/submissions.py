@@ -73,7 +73,10 @@ def show(request: PersonRequest, current: ChallengeContext, refusal: Refused | N
 
 
 def default_finals(phase: Phase) -> str:
-    """Return a phrase that states which submissions count if the team does not select final submissions."""
+    """Return a phrase that states which submissions count on the private leaderboard by default.
+
+    The default applies if the team does not select final submissions.
+    """
     return "best public score counts" if phase.finals == 1 else f"{phase.finals} best public scores count"
 
 

@@ -41,7 +41,7 @@ def show_team(request: PersonRequest, slug: str, refusal: Refused | None = None,
 
 
 def changed(request: PersonRequest, slug: str, change: Callable[[ChallengeContext], str]) -> HttpResponse:
-    """Make a change to a team, and redirect to the team page with the message that `change` returns.
+    """Make a change to a team, and redirect to the team page, which shows the message that `change` returns.
 
     If the change is not allowed, show the team page with an error message.
     """

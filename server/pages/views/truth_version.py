@@ -49,7 +49,7 @@ def shown(content: dict[str, Any]) -> dict[str, Any]:
 
 
 def written(value: float | None, kind: str) -> str:
-    """Return a count, or a fraction in percent, as text.
+    """Return a count or a fraction as text. A fraction is written as a percentage.
 
     >>> written(1200, "number"), written(0.125, "share"), written(None, "share")
     ('1,200', '12.5%', '–')

@@ -45,7 +45,8 @@ def _of_sqlite(copy: Path) -> Iterator[Query]:
 def _of_postgres(copy: Path) -> Iterator[Query]:
     """Dump the PostgreSQL database with pg_dump.
 
-    The dump uses the snapshot of an open transaction, in which the yielded function runs its queries.
+    The dump shows the database as an open transaction sees it. The function that is yielded runs its queries in this
+    transaction, so it sees the same state.
     """
     with closing(connection.get_new_connection(connection.get_connection_params())) as own:
         own.autocommit = False

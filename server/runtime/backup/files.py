@@ -29,7 +29,7 @@ class Wanted:
 
     folder : "uploads" or "truths", the name of the file's storage
     sha256 : the checksum in the database; empty if unknown
-    field : the file field that contains the name
+    field : the model field that contains the file's name
     """
 
     folder: str
@@ -89,12 +89,11 @@ def copied(one: Wanted, folder: Path) -> Stored:
 
 
 def copy_audit_records(folder: Path) -> Iterator[str]:
-    """Copy the records of the audit log that are kept outside the database.
+    """Copy the log files in which audit entries are recorded outside the database, and yield the paths of the copies.
 
-    Yield the paths of the copies in the backup.
-
-    Call this function before copying the database, so that the database contains every entry that the records mention,
-    and a restored log is complete. A line that is still being written is left out.
+    The paths are relative to the backup. Call this function before copying the database, so that the copied database
+    contains every entry that the log files mention, and a restored log is complete. A line that is still being written
+    is left out.
     """
     home = Path(settings.PODIUM_HOME)
     for source in [*(home / name for name in AUDIT_RECORDS), *sorted((home / "logs").glob("audit.log*"))]:

@@ -1,4 +1,4 @@
-"""Adds an index on running reruns, because they are counted whenever a job is claimed."""
+"""Adds an index of running reruns, which are counted whenever a worker claims a job."""
 
 from django.db import migrations, models
 

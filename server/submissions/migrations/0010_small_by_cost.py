@@ -1,4 +1,4 @@
-"""Changes the help text of `small`, which now also depends on the cost of scoring the file."""
+"""Changes the help text of the field `small`. Whether a file is small now also depends on the cost of scoring it."""
 
 from django.db import migrations, models
 

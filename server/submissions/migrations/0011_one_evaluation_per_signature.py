@@ -1,4 +1,8 @@
-"""Allows one evaluation per submission and signature, because leaderboards select evaluations by signature."""
+"""Allows only one evaluation of a submission for each signature.
+
+A signature identifies the ground truth, the parameters and the evaluator version. Leaderboards select evaluations by
+signature.
+"""
 
 from django.db import migrations, models
 

@@ -1,4 +1,4 @@
-"""Counts postponed attempts, because each pause before the next attempt is longer than the one before."""
+"""Adds the number of times that a job was postponed, because each pause is longer than the one before."""
 
 from django.db import migrations, models
 

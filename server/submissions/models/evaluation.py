@@ -45,9 +45,9 @@ class Evaluation(models.Model):
 def is_visible(ladders: list[int]) -> Q:
     """Return a query condition for the scores that participants may see.
 
-    `ladders` are the ids of the phases in which the viewer gets ladder feedback. In these phases, a score is visible
-    only after it has been published. A score that does not sufficiently exceed the team's best score is not published;
-    the team sees its best score again instead. In all other phases, every score is visible.
+    `ladders` are the ids of the phases in which the viewer gets ladder feedback. In these phases, a score is hidden
+    until it has been decided whether to show it. It remains hidden if the team's best scores are shown instead. In all
+    other phases, every score is visible.
     """
     published = Q(evaluation__published=F("evaluation"))
     return published | ~Q(evaluation__submission__phase__in=ladders)

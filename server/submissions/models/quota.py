@@ -8,7 +8,7 @@ from server.submissions.models.submission import Submission
 
 
 class QuotaEntry(models.Model):
-    """An entry in a team's ledger: +1 when a submission is accepted, -1 when its quota is given back."""
+    """An entry in the ledger of a team's quota: +1 when a submission is accepted, -1 when its quota is given back."""
 
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="quota_entries")
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="quota_entries")
@@ -32,9 +32,10 @@ class QuotaEntry(models.Model):
 
 
 class QuotaGrant(models.Model):
-    """Additional submissions for one team, on one day or, if `day` is empty, in total.
+    """Additional submissions that organizers granted to a team, for one day or, if `day` is empty, in total.
 
-    Both kinds of grants raise the total limit. `amount` does not contain the submissions that organizers took back.
+    A grant for a day also raises the total limit. If organizers take back unused submissions, `amount` is reduced, and
+    `taken_back` counts the submissions that were taken back.
     """
 
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="quota_grants")

@@ -10,7 +10,7 @@ from server.submissions.models.submission import Submission
 
 class RerunQuerySet(models.QuerySet["Rerun"]):
     def scoring(self) -> "RerunQuerySet":
-        """Return reruns that produce a score or its intervals, rather than only an explanation of a score."""
+        """Return reruns that produce a score or its confidence intervals, not those that only explain a score."""
         return self.filter(purpose=Rerun.Purpose.INTERVALS)
 
     def pending(self) -> "RerunQuerySet":
@@ -30,7 +30,7 @@ class RerunQuerySet(models.QuerySet["Rerun"]):
         return self.pending().filter(lease_token=None)
 
     def claimable(self) -> "RerunQuerySet":
-        """Return queued reruns with all related rows that a worker needs to score them."""
+        """Return queued reruns, each loaded with all related rows that a worker needs to score its submission."""
         return self.queued().select_related("truth", "submission__phase")
 
     def running(self) -> "RerunQuerySet":

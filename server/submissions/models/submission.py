@@ -43,7 +43,7 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
         return self.filter(status=Status.QUEUED)
 
     def claimable(self) -> "SubmissionQuerySet":
-        """Return queued submissions with their phases and teams, which a worker needs to score them."""
+        """Return queued submissions, each loaded with the phase and the team, which a worker needs to score it."""
         return self.queued().select_related("phase", "team")
 
     def stored(self) -> "SubmissionQuerySet":
@@ -70,7 +70,8 @@ class Submission(Leased):
         help_text="the team that submitted the file, if that team has been merged into another team",
     )
     user = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="submissions")
-    # Empty if the file has been removed. Files that were not scored or do not count in the final results are removed.
+    # Empty if the file has been removed. After some time, files that were not scored are removed, and so are scored
+    # files that do not count in the final results.
     file = models.FileField(upload_to=upload_key, max_length=200)
     file_name = models.CharField(max_length=255)
     size_bytes = models.PositiveBigIntegerField()
@@ -92,6 +93,9 @@ class Submission(Leased):
         help_text="idempotency key of the upload; a repeated request has the same key",
     )
     final = models.BooleanField(default=False)
+    hidden_at = models.DateTimeField(
+        null=True, blank=True, help_text="when organizers hid the submission from the leaderboards"
+    )
     forced = models.BooleanField(
         default=False,
         db_default=False,
@@ -178,7 +182,7 @@ class Submission(Leased):
 
     @property
     def has_nothing_to_score(self) -> bool:
-        """Whether the file was rejected because no prediction in it can be correct.
+        """Whether the file was rejected because no prediction in it could be correct, whatever the annotations are.
 
         Such a file is scored if it is submitted again with `force`.
         """

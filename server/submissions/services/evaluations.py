@@ -10,7 +10,7 @@ from server.sql import insert
 from server.submissions.models import Evaluation, Explanation, Replicates, Score, Submission
 
 FLOAT64_BYTES = 8
-# The bootstrap seed is the same for all submissions, so that the replicates of any two submissions can be paired.
+# The bootstrap seed is the same for all submissions, so that their scores can be compared replicate by replicate.
 SEED = 0
 
 

@@ -73,7 +73,7 @@ def take_back(*, grant: QuotaGrant, by: User | None, reason: str) -> int:
 def unused(phase: Phase, grant: QuotaGrant) -> int:
     """Return by how many submissions a grant can be reduced so that no limit falls below what the team has used.
 
-    A grant for a day also raises the limit of attempts, which counts rejected files too.
+    A grant for a day also raises the daily limit of attempts. An attempt is any submitted file, even a rejected one.
     """
     day = grant.day or grant.granted_at.date()
     sums = sums_of(team=grant.team_id, phase=phase.pk, day=day)

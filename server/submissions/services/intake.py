@@ -47,9 +47,9 @@ def submit(
 ) -> Submission:
     """Accept a file for a team. Raises Refused, and stores nothing, if a rule of the phase forbids the submission.
 
-    With `force`, the file is scored even if no prediction in it can be correct. Otherwise such a file is rejected. If
-    the team has submitted the same file with the same idempotency `key` before, the earlier submission is returned. Use
-    `charge=False` for baselines. Membership, dates and quota are then not checked, and `user` may be None.
+    A file in which no prediction could be correct is rejected during scoring, unless `force` is true. If the team has
+    already submitted the same file with the same idempotency `key`, the earlier submission is returned. For baselines,
+    use `charge=False`. Then membership, dates and quota are not checked, and `user` may be None.
     """
     admission.refuse_large(file.size)
     submission = Submission(
@@ -76,10 +76,10 @@ def submit(
 
 
 def submit_anyway(*, submission: Submission, by: User) -> Submission:
-    """Resubmit the stored file of a submission that was rejected because no prediction in it can be correct.
+    """Resubmit the stored file of a submission that was rejected because no prediction in it could be correct.
 
-    The new submission is scored and counts against the quota. Raises Refused in the same cases as `submit`, and if
-    the submission was not rejected for this reason.
+    The new submission is scored and counts against the quota. Raises Refused in the same cases as `submit`, and if the
+    submission was not rejected for this reason.
     """
     if not (submission.has_nothing_to_score and submission.file):
         raise Refused(
@@ -144,7 +144,7 @@ def admit(submission: Submission, *, charge: bool) -> None:
     # The phase and the team are read again, because the upload may have taken a long time.
     phase = phases.get(pk=submission.phase_id)
     team = Team.objects.select_for_update(no_key=True).filter(pk=submission.team_id).first()
-    if team is None:  # The team was deleted, because its only member joined another team before the team had submitted.
+    if team is None:  # The team was deleted, because its only member joined another team before this one had submitted.
         raise Refused("not_a_member", "Your team no longer exists. Submit again for your current team.")
     now = database_now()
     if earlier := submitted_before(team=team, phase=phase, key=submission.idempotency_key):

@@ -17,7 +17,7 @@ from server.submissions.models import Evaluation, Replicates, Score, ScoreQueryS
 def publish(evaluation: Evaluation) -> None:
     """Decide which scores ladder feedback shows for a new evaluation. The caller must hold the lock on the team's row.
 
-    The decision is also made if the phase does not use ladder feedback, so that the feedback can be changed later.
+    The decision is also made if the phase does not use ladder feedback, so that organizers can turn it on later.
     """
     if evaluation.published_id is not None:
         return
@@ -27,12 +27,16 @@ def publish(evaluation: Evaluation) -> None:
 
 
 def best_of_team(evaluation: Evaluation) -> Score | None:
-    """Return the team's best public headline score that has been shown and can be compared with this evaluation."""
+    """Return the team's best public headline score that has been shown and can be compared with this evaluation.
+
+    Hidden submissions do not count.
+    """
     submission = evaluation.submission
     seen = headlines().filter(
         evaluation__signature=evaluation.signature,
         evaluation__submission__phase=submission.phase_id,
         evaluation__submission__team=submission.team_id,
+        evaluation__submission__hidden_at=None,
         metric=submission.phase.declared_track.headline,
     )
     return seen.visible(ladders=[submission.phase_id]).order_by("-value", "evaluation").first()
@@ -45,8 +49,9 @@ def headlines() -> ScoreQuerySet:
 def is_published(evaluation: Evaluation, best: Score) -> bool:
     """Return whether a team sees the scores of an evaluation, given the team's best score so far.
 
-    Baselines are always published, because nobody uses them to learn about the ground truth. Undefined scores are
-    always published, because they reveal nothing.
+    In general, the headline score must exceed the best score by more than a number of standard errors that the phase
+    sets. The scores of baselines are always shown, because nobody uses them to learn about the ground truth. Undefined
+    scores are always shown, because they reveal nothing.
     """
     own = headlines().filter(evaluation=evaluation, metric=best.metric).first()
     if own is None or own.value is None or best.value is None or evaluation.submission.team.is_baseline:

@@ -3,9 +3,9 @@
 Other apps use these leases for their own jobs, with their own rules for claiming them
 (`leaderboards.services.comparisons`).
 
-A worker holds a job until its lease expires; a heartbeat renews the lease. Every change is a single UPDATE that names
-the lease, so that a worker that has lost its lease writes nothing. Therefore it does no harm if a message is delivered
-twice or a worker dies at any time.
+A worker holds a job until its lease expires; a heartbeat renews the lease. Every change to a job is a single UPDATE
+that applies only while the worker holds the lease, so a worker that has lost its lease writes nothing. Therefore it
+does no harm if a message is delivered twice or a worker dies at any time.
 """
 
 from datetime import datetime, timedelta
@@ -36,9 +36,8 @@ NO_LEASE: dict[str, Any] = {"lease_token": None, "lease_until": None}
 def claim(kind: type[Job], key: UUID | int, *, large: bool = True) -> Job | None:
     """Claim a queued job for this process. If several processes call this, only one of them gets the job.
 
-    Return None if the job is not queued, or if its team already has the maximum number of running evaluations.
-    `large` is true if this process may take large files. A successful claim counts as the team's turn; see
-    `scheduling`.
+    Return None if the job is not queued, or if its team already has the maximum number of running evaluations. `large`
+    is true if this process may take large files. Teams take turns (see `scheduling`), and a successful claim is a turn.
     """
     job = kind.objects.claimable().filter(pk=str(key)).first()
     if job is None:
@@ -59,7 +58,7 @@ def claim(kind: type[Job], key: UUID | int, *, large: bool = True) -> Job | None
 
 
 def claimed_values(job: Submission | Rerun, now: datetime) -> dict[str, Any]:
-    """Return new values for the columns that change when a job is claimed."""
+    """Return new values for the columns of a job's row that change when the job is claimed."""
     values = {**new_lease(now), "attempts": job.attempts + 1, "not_before": None}
     if isinstance(job, Submission):
         values |= {"status": Status.RUNNING, "started_at": now, "progress": 0.0}
@@ -97,7 +96,7 @@ def finish(job: Leased, **values: Any) -> bool:
 def requeue(job: Job, *, notify: bool = True, **values: Any) -> bool:
     """Put a job back into the queue, for another attempt. Return False and write nothing if the lease is lost.
 
-    Without `notify`, no message is sent now, but the sweeper sends one later.
+    Then send a message that wakes a worker. Without `notify`, the sweeper sends this message later.
     """
     if isinstance(job, Submission):
         values |= {"status": Status.QUEUED, "stage": "", "progress": 0.0}
@@ -115,8 +114,8 @@ def release(job: Job, **values: Any) -> bool:
 def postpone(job: Job, *, reason: str) -> bool:
     """Put a job back into the queue because a stored file has a fault. The job is tried again after a pause.
 
-    The attempt does not count. A submission is treated as if its scoring had not begun. For a rerun, the reason is
-    stored.
+    The attempt does not count. A submission loses its start time, as if its scoring had not begun. A rerun stores the
+    reason.
     """
     values: dict[str, Any] = {"started_at": None} if isinstance(job, Submission) else {"waiting_for": reason[:300]}
     values |= {"postponed": F("postponed") + 1, "not_before": database_now() + pause_of(job)}

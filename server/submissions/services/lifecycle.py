@@ -23,7 +23,7 @@ from server.submissions.signals import announce
 
 log = logging.getLogger(__name__)
 
-# number of workers that may die while they score a submission before it counts against the quota
+# If at least this many workers die while they score a submission, it counts against the quota.
 LOSSES_UNTIL_CHARGED = 2
 
 
@@ -50,8 +50,9 @@ def seconds_since(received_at: datetime, now: datetime) -> float:
 def record(submission: Submission, *, truth: Truth, report: dict[str, Any], cpu_seconds: float) -> bool:
     """Write the scores of a submission. Return False and write nothing if the lease is lost.
 
-    Afterwards, queue a rerun that computes the intervals or, if the active ground truth has changed in the meantime,
-    scores the file against it. The explanation is queued at the end of this rerun, or now if no rerun is needed.
+    Then queue a rerun that computes the confidence intervals. If the active ground truth has changed in the meantime,
+    the rerun scores the file against the new one. At its end, the rerun queues a job for the explanation. If no rerun
+    is needed, this job is queued now.
     """
     lock_team(submission)
     current = next(iter(other_active_truths(phase=submission.phase_id, truth=truth.pk)), None)
@@ -79,8 +80,8 @@ def other_active_truths(*, phase: int, truth: int) -> QuerySet[Any, Truth]:
 def reject(submission: Submission, *, findings: dict[str, Any]) -> bool:
     """Store the file's defects and end the submission as rejected.
 
-    Its quota is given back unless LOSSES_UNTIL_CHARGED workers died while scoring it. A rejected submission always
-    counts against the daily limit of attempts.
+    The quota of the submission is given back unless at least LOSSES_UNTIL_CHARGED workers died while scoring it. A
+    rejected submission always counts against the daily limit of attempts.
     """
     now = database_now()
     rejected = end(submission, Status.REJECTED, now=now, fault=Fault.PARTICIPANT, problems=findings)

@@ -1,7 +1,8 @@
 """Moves files without a database row to quarantine if the files are in an object store.
 
-The rules and the names are the same as for folders on disk, which `quarantine.py` describes. A file is copied inside
-the storage and then deleted, so a crash in between leaves both, and the next run completes the move.
+The rules and the names of quarantined files are the same as for folders on disk; see `quarantine.py`. A file is copied
+inside the storage and then deleted. If the process dies in between, both copies remain, and the next run completes the
+move.
 """
 
 import logging
@@ -87,7 +88,7 @@ def sweep() -> tuple[int, int, int]:
 
 
 def unknown_names() -> Iterator[tuple["ObjectStorage", StoredFolder, str]]:
-    """Yield the files that have no database row, and are too old to still be waiting for one."""
+    """Yield the files without a database row, except young files, whose rows may not have been written yet."""
     for storage, folder in stored_folders():
         before = datetime.now(UTC) - timedelta(seconds=folder.age_seconds)
         for found in storage.listed(folder.folder):

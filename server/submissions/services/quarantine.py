@@ -33,10 +33,11 @@ log = logging.getLogger(__name__)
 FOLDER = "quarantine"
 UPLOADS = "submissions"
 DRAWS = ".draws"  # suffix of the folder that contains bootstrap draws next to a prepared ground truth
-# Younger files are not moved to quarantine. Their age is measured by the file system's clock, which may differ from the
-# database's.
-UPLOAD_SECONDS = 3600.0  # An hour is enough for an upload, because its row is written soon after its file.
-TRUTH_SECONDS = 24 * 3600.0  # A ground truth gets more time, because preparing it may take a long time.
+# A file without a database row is moved to quarantine only if it is older than this number of seconds. Ages are
+# measured by the file system's clock, which may differ from the database's.
+UPLOAD_SECONDS = 3600.0  # One hour for an uploaded file. Its row is written soon after the file.
+# One day for a ground truth. Its row may be written much later, because preparing it may take long.
+TRUTH_SECONDS = 24 * 3600.0
 CHUNK = 500  # maximum number of file names in one database query
 
 
@@ -89,9 +90,10 @@ class QuarantinedFile:
 
     @property
     def is_needed(self) -> bool:
-        """Whether a row refers to the file or folder, and no identical file is stored under its name.
+        """Whether a database row refers to the file or folder, and no identical file is stored under its name.
 
-        Bootstrap draws are not compared, because they can be generated again from the ground truth.
+        If so, it must be restored. Folders of bootstrap draws are not compared, because they can be generated again
+        from the ground truth.
         """
         place = self.folder.path / self.name
         with suppress(OSError):
@@ -105,17 +107,17 @@ class QuarantinedFile:
 
     def restore(self) -> bool:
         """Move the file back. Return False if it is gone, or if there is another file with its name."""
-        # The modification time is set to now. Otherwise, the sweeper could quarantine the file again at once if no row
-        # refers to it.
+        # Set the modification time to the current time. Otherwise, the sweeper could immediately move the file to
+        # quarantine again if no row refers to it.
         with suppress(OSError):
             os.utime(self.path)
         return moved(self.path, self.folder.path / self.name)
 
 
 def owner(name: str) -> str:
-    """Return the file name of the ground truth to which a folder of bootstrap draws belongs.
+    """Return the name of the ground truth file to which a folder of bootstrap draws belongs.
 
-    Any other name is returned unchanged.
+    The name of any other file or folder is returned unchanged.
     """
     return f"{name.removesuffix(DRAWS)}.podium" if name.endswith(DRAWS) else name
 
@@ -142,7 +144,7 @@ def sweep() -> tuple[int, int, int]:
 
 
 def unknown_names(folder: StoredFolder) -> Iterator[str]:
-    """Yield the names of files that have no database row, and are too old to still be waiting for one."""
+    """Yield the names of files without a database row, except young files, whose rows may not have been written yet."""
     before = time.time() - folder.age_seconds
     for names in chunks(folder.path):
         known = folder.known(names)

@@ -111,10 +111,10 @@ def days_so_far(phase: Phase, now: datetime) -> int:
 
 
 def left_after_merge(team: Team, phase: Phase, used: int, now: datetime) -> int:
-    """Return how many submissions a team has left today, as limited by a merge of teams on the same day (UTC).
+    """Return how many submissions a team has left today (UTC) under the rule for merged teams.
 
     On the day of a merge, the two teams together may not use more than one team could have used since the phase opened.
-    On any other day, the result is the daily quota, because the usual limits are enough.
+    On any other day, the rule does not apply, and the daily quota is returned.
     """
     if team.last_merge_at is None or team.last_merge_at < midnight(now):
         return phase.quota_per_day

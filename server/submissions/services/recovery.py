@@ -1,4 +1,4 @@
-"""Services for operators and organizers that requeue failed submissions or give back their quota."""
+"""Lets operators and organizers requeue failed submissions or give back their quota."""
 
 from django.conf import settings
 from django.db import transaction
@@ -42,7 +42,7 @@ AS_UPLOADED = {
 def requeue(*, submission: Submission, by: User | None) -> None:
     """Requeue a failed submission as if it were new. Quota that was given back is not deducted again."""
     refuse_without(Right.EDIT, by=by, challenge=submission.phase.challenge)
-    # While the team is locked, a simultaneous upload of the same file waits, so that duplicates are detected.
+    # While the team is locked, a simultaneous upload of the same file has to wait, and is then detected as a duplicate.
     lock_team(submission)
     if not submission.file:
         raise Refused("invalid", f"The file of {submission.pk} was removed. It has to be submitted again.")
@@ -75,7 +75,8 @@ def requeue_interval(*, submission: Submission, by: User | None) -> None:
 def without_interval() -> QuerySet[Submission]:
     """Return scored submissions that have neither a confidence interval nor a pending rerun to compute it.
 
-    Only intervals and reruns against the active ground truth are considered.
+    Only intervals and reruns against the active ground truth are considered. Submissions whose files have been removed
+    are left out.
     """
     evaluation = Evaluation.objects.filter(submission=OuterRef("pk"), truth__active=True)
     incomplete = evaluation.exclude(Exists(Replicates.objects.filter(evaluation=OuterRef("pk"))))

@@ -28,8 +28,8 @@ from server.submissions.upload_handler import upload_folder
 
 ROOM_IN_UPLOADS = 4  # Disk space for all partial uploads on a machine, in multiples of the maximum upload size.
 CHUNK_BYTES = 2**16
-# After an error with one of these HTTP statuses, the client can try again. After any other error, the partial upload
-# cannot be completed.
+# After an error with one of these HTTP statuses, the client can repeat the request. After any other error, the partial
+# upload cannot be completed.
 MAY_BE_REPEATED = (429, 503, 507)
 BUSY = "Another request is writing to this upload. Repeat your request in a second."
 
@@ -103,10 +103,11 @@ def make_room(user: User, length: int) -> None:
 def refusal_without_room(
     user: User, length: int, unfinished: Sequence[PartialUpload], *, freed: int = 0
 ) -> Refused | None:
-    """Return an error if all partial uploads, or those of this account, would need too much space when complete.
+    """Return an error if the user cannot begin another upload of `length` bytes, or None if there is enough space.
 
-    An account may use at most as much space as it leaves for all other accounts. `freed` is the disk space, in bytes,
-    that removing other uploads would free.
+    Every partial upload counts with the size of its complete file. The uploads of an account may use at most as much
+    space as remains free for other uploads. `freed` is the disk space, in bytes, that removing other uploads would
+    free.
     """
     own = [upload for upload in unfinished if upload.user == user.pk]
     if len(own) >= settings.ACCOUNT_MAX_UPLOADS:
@@ -137,9 +138,9 @@ def receive(
 ) -> Submission | None:
     """Append `count` bytes at `offset`. If this completes the file, submit it and return the submission.
 
-    An empty request at the end of a complete file also submits it, because the client may not have received the last
-    response. If the team has already submitted a file with the upload's idempotency key, no rules are checked except
-    that the two files must be equal.
+    If all bytes had arrived before, an empty request submits the file, because the client may not have received the
+    last response. If the team has already submitted a file with the upload's idempotency key, no rules are checked
+    except that the two files must be equal.
     """
     with useless_if_refused(upload), writing(upload):
         earlier = intake.submitted_before(team=team, phase=phase, key=upload.key)

@@ -19,7 +19,8 @@ from server.submissions.services.team_limits import RUNNING, max_running
 
 BUSY = f"WITH busy AS (SELECT team_id, count(*) AS evaluations FROM ({RUNNING}) AS running GROUP BY team_id)"
 OF_TEAM = "JOIN challenges_team AS team ON team.id = file.team_id LEFT JOIN busy ON busy.team_id = file.team_id"
-# Teams with nothing running come first, then small files, then the team whose last turn was longest ago.
+# Files of teams with nothing running come first, then small files, then files of the team whose last turn was the
+# longest ago.
 IN_TURN = """
 CASE WHEN busy.team_id IS NULL THEN 0 ELSE 1 END, CASE WHEN file.small THEN 0 ELSE 1 END,
 CASE WHEN team.served_at IS NULL THEN 0 ELSE 1 END, team.served_at
@@ -66,8 +67,8 @@ def next_key(kind: type[Job], *, large: bool) -> UUID | int | None:
 def wake(kind: type[Job]) -> None:
     """Send a message to a worker if jobs of this kind are queued and the broker has no message for them.
 
-    A worker drops its message if there is no job that it may take. Therefore every worker calls this function after it
-    has finished a job.
+    A worker that may not take any of the queued jobs drops its message. Therefore every worker calls this function
+    after it has finished a job.
     """
     first = kind.objects.queued().order_by("enqueued_at").values_list("pk", flat=True).first()
     if first is not None and queue.waiting(kind) == 0:

@@ -1,4 +1,4 @@
-"""Cleans up after crashes: ends expired leases, resends lost messages, and moves files without rows to quarantine."""
+"""Cleans up after crashes: ends expired leases, resends lost messages, and quarantines files without a database row."""
 
 import time
 from dataclasses import dataclass, replace
@@ -62,9 +62,9 @@ def end_submission(submission: Submission) -> bool:
 
     Return False if the worker has renewed the lease in the meantime.
 
-    If one worker dies, the cause may be the worker itself. If a second worker dies, the submission counts against the
-    quota, but it is still tried EVALUATION_ATTEMPTS times in total. After the first death, the file no longer counts as
-    small, because the dead worker held it until the lease expired, which is longer than scoring a small file takes.
+    The first death may be the fault of the worker. After the second one, the submission counts against the quota, but
+    it is still tried EVALUATION_ATTEMPTS times in total. After the first death, the file no longer counts as small,
+    because the dead worker held it until the lease expired, which takes longer than scoring a small file.
     """
     if not leases.lock_expired(submission):
         return False
@@ -108,7 +108,7 @@ def resend_lost_messages(kind: type[Job]) -> int:
 
 
 def sweep_files() -> SweepResult:
-    """Move files without rows to quarantine, and remove old unscored files and abandoned uploads."""
+    """Move files without a database row to quarantine. Remove abandoned uploads and old files that were not scored."""
     quarantined, restored, deleted = object_quarantine.sweep() if settings.OBJECT_STORE else quarantine.sweep()
     before = time.time() - ABANDONED_SECONDS
     abandoned = sum(remove_if_older(path, before) for path in upload_folder().iterdir())

@@ -5,8 +5,8 @@ from collections import Counter
 from django.conf import settings
 from django.db import connection
 
-# Selects the team of each running evaluation, including reruns. Every claim runs this query. It is plain SQL, because
-# the ORM would take ten times as long to build it as the database takes to run it.
+# Selects the team of each running evaluation, including reruns. This query runs whenever a worker claims a job. It is
+# plain SQL, because the ORM would take ten times as long to build it as the database takes to run it.
 RUNNING = """
 SELECT team_id FROM submissions_submission WHERE status = 'running'
 UNION ALL
@@ -23,9 +23,10 @@ def running_by_team() -> Counter[int]:
 
 
 def max_running(*, large: bool) -> int:
-    """Return how many evaluations of one team may run if the calling process starts one of them.
+    """Return how many evaluations of one team may run at once, including the one that the calling process starts.
 
-    A process that must not take large files is reserved for small files of teams that have nothing else running.
+    If `large` is false, the process is reserved for small files of teams that have nothing else running, so the result
+    is 1.
     """
     return settings.TEAM_EVALUATIONS_AT_ONCE if large else 1
 

@@ -1,4 +1,4 @@
-"""Locks the team of a submission. A merge may have changed the team since the submission was read."""
+"""Locks the team of a submission, even if a merge has changed the team since the submission was read."""
 
 from uuid import UUID
 

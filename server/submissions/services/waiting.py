@@ -22,7 +22,7 @@ class Wait:
 def estimated_wait(submission: Submission) -> Wait:
     """Return the estimated wait for a queued submission.
 
-    Teams take turns. For example, every other team has at most two turns before a team's second file.
+    Teams take turns. For example, at most two files of every other team are scored before a team's second file.
     """
     earlier = Submission.objects.queued().order_by().filter(received_at__lt=submission.received_at)
     files = dict(earlier.values_list("team").annotate(Count("pk")))

@@ -25,7 +25,7 @@ def present_terms(challenge: Challenge) -> Terms:
 
 
 def refuse(change: Change, terms: Terms) -> None:
-    """Raise Refused with the first reason against the change, unless all rules allow it."""
+    """Raise Refused unless the rules allow the change. The error states the first reason against it."""
     for reason in reasons_against(change, terms):
         raise Refused("change_refused", reason)
 

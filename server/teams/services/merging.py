@@ -33,9 +33,9 @@ CLOSED = "This proposal is no longer open. The captain who made it can propose t
 class JointUse:
     """The submissions of two teams to a phase, compared with the limits for one team.
 
-    `allowed` is the number of submissions that one team could have made so far. `left` is the number of files that the
-    merged team could submit on the day of the merge. Files that the two teams submitted on that day do not count
-    against the daily quota of the merged team.
+    `allowed` is the number of submissions that one team could have made since the phase opened. `left` is the number of
+    files that the merged team could submit on the day of the merge: at most the daily quota, and at most what both
+    teams have left of `allowed`.
     """
 
     title: str
@@ -90,8 +90,8 @@ class Preview:
 def preview(team: Team, other: Team, *, for_other: bool) -> Preview:
     """Return the effects that a merge of two teams would have now.
 
-    If `for_other` is true, the preview is for the captain of the team `other`. For others, the final submissions of
-    this team are left out, because they are not public.
+    If `for_other` is true, the captain of the team `other` will see the preview. Otherwise, the captain of `team` will
+    see it, and the final submissions of `other` are not counted, because they are not public.
     """
     change, terms = merge_of(team, other, with_finals=for_other), present_terms(team.challenge)
     return Preview(change.team, change.other, terms, tuple(reasons_against(change, terms)))
@@ -184,10 +184,10 @@ def move_people(team: Team, other: Team) -> None:
 
 
 def move_submissions(team: Team, other: Team) -> None:
-    """Move the submissions of the team `other` to `team`, with the used quota and the deadline extensions.
+    """Move the submissions of the team `other` to `team`, with the used and granted quota and the deadline extensions.
 
-    The submissions must be updated before the quota: their update waits for transactions that are about to finish a
-    submission, and such a transaction may still return quota to the team.
+    The submissions must be updated before the quota. Their update waits for transactions that are about to finish a
+    submission, and such a transaction may still return quota to the team `other`.
     """
     keys = Submission.objects.filter(team=team).exclude(idempotency_key="").values("idempotency_key")
     Submission.objects.filter(team=other, idempotency_key__in=keys).update(idempotency_key="")
@@ -198,7 +198,7 @@ def move_submissions(team: Team, other: Team) -> None:
 
 
 def keep_later_extensions(team: Team, other: Team) -> None:
-    """Give `team` the deadline extensions of `other`. If both have one for a phase, the later deadline is kept."""
+    """Give the deadline extensions of `other` to `team`. If both teams have one for a phase, the later one is kept."""
     own = {one.phase_id: one for one in Extension.objects.filter(team=team)}
     for one in Extension.objects.filter(team=other):
         if one.phase_id in own and own[one.phase_id].until >= one.until:

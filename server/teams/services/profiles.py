@@ -30,7 +30,7 @@ def rename(*, team: Team, by: User, name: str) -> Team:
 
 @transaction.atomic
 def describe(*, team: Team, by: User, method: str, paper_url: str, code_url: str) -> TeamProfile:
-    """Set the description of a team's method on its public page. Only the captain may do this.
+    """As the captain of a team, set its method on its public page: a description, and links to a paper and code.
 
     An empty value removes the previous value.
     """

@@ -15,7 +15,7 @@ from server.runtime.parts import PARTS, Program
 
 
 def replace(part: str, module: str) -> None:
-    """Make the supervisor start the Celery app (worker) or the WSGI application (web) of the given module."""
+    """Make the supervisor start the given module instead of the usual Celery app (worker) or WSGI application (web)."""
     usual = PARTS[part]
     command = usual()[part].command
     if part == "worker":

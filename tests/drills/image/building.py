@@ -69,7 +69,7 @@ def carry_out(instruction: Instruction, image: Image, images: dict[str, Image], 
 
 
 def copy(words: list[str], image: Image, images: dict[str, Image], context: Path) -> None:
-    """Carry out COPY for one folder, from the context or, with --from, from an earlier stage."""
+    """Carry out COPY for one folder, from the build context or, with --from, from an earlier build stage."""
     *options, source, target = words
     stage = next((one.removeprefix("--from=") for one in options), "")
     start = images[stage].root / source.lstrip("/") if stage else context / source
@@ -89,9 +89,7 @@ def is_ignored(path: Path, patterns: list[str]) -> bool:
 
 
 def run_inside(image: Image, command: str) -> None:
-    """Run a shell command as root in an image.
-
-    When the command ends, its mounts are removed and its child processes are killed.
+    """Run a shell command as root in an image. At its end, its child processes are killed and its mounts removed.
 
     The machine's settings for package registries are only available while the command runs.
     """

@@ -40,14 +40,14 @@ class Contained(Running):
         self.environment = {**image.environment, "HOME": "/data", "PODIUM_PORT": str(self.port), **given}
 
     def as_its_user(self, *words: str) -> list[str]:
-        """Return a command that runs `words` in the image, as the image's user and with only its environment."""
+        """Return a command that runs `words` as the image's user, with only the container's environment variables."""
         user = self.image.user
         variables = [f"{name}={value}" for name, value in self.environment.items()]
         rights = ["setpriv", f"--reuid={user}", f"--regid={user}", *WITHOUT_RIGHTS]
         return [*rights, "env", "-i", "-C", self.image.folder, *variables, *words]
 
     def popen(self, *words: str, **options: Any) -> "subprocess.Popen[bytes]":
-        """Start the container with the ENTRYPOINT of the image. The arguments `words` are ignored."""
+        """Start the container with the ENTRYPOINT of the image. Unlike in the base class, `words` is ignored."""
         inside = self.as_its_user(*json.loads(self.stage.last("ENTRYPOINT")))
         command = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", MOUNTS, "sh", *inside]
         return subprocess.Popen(command, cwd=self.image.root, env={**os.environ, "DATA": str(self.home)}, **options)

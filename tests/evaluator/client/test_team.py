@@ -21,7 +21,10 @@ RECEIVED = {"id": 9, "kind": "person", "team": "Crows", "user": "ada", "expires_
 
 @pytest.fixture
 def asked(server: FakeServer, run: Callable[..., int]) -> Callable[..., tuple[int, Any]]:
-    """Return a function that runs `podium team cats` and returns the exit code and the body of the last request."""
+    """Return a function that runs `podium team cats` with the given arguments.
+
+    The function returns the exit code and the body of the last request.
+    """
     server.answers |= {
         f"GET {TEAM}": OWN,
         f"GET {INVITATIONS}": page(RECEIVED),

@@ -22,7 +22,7 @@ LABELS = ["/m/a", "/m/01yrx", "/m/0bt9lr_long_label", "Ünïcode!"]
 IMAGES = ["a!", "00ff", "exactly16letters", "an-image-with-a-rather-long-name"]
 TREE = {"LabelName": "root", "Subcategory": [{"LabelName": LABELS[0], "Subcategory": [{"LabelName": LABELS[1]}]}]}
 TREE["Subcategory"] += [{"LabelName": label} for label in LABELS[2:]]  # type: ignore[operator]
-# The grid is coarse, so that equal overlaps, touching boxes and identical boxes are frequent.
+# The grid of coordinates is coarse, so that equal overlaps, touching boxes and identical boxes are frequent.
 EDGES = ["0", "0.25", "0.5", "0.75", "1"]
 CONFIDENCES = ["0", "-0.0", "0.5", ".5", "5e-1", "+0.9", "0.90000000000000002220446", "1", "1.0", "0.123456", "0.1"]
 ODD_NUMBERS = ["1e-999", "1e-320", "7.5", "0.49999999999999994", "123456789012345678901234567890e-30", "00.5", "1e22"]
@@ -34,7 +34,8 @@ BLANKS = [" ", " ", " ", "  ", "\t", " \t "]
 def truth(chance: random.Random, folder: Path) -> Path:
     """Write a random ground truth folder for detection and return its path.
 
-    The ground truth may contain group boxes, ignored images and optional files, or no boxes at all.
+    The ground truth may contain group boxes (each around several objects), ignored images and optional files, or no
+    boxes at all.
     """
     folder.mkdir()
     images = chance.sample(IMAGES, chance.randint(1, 4))
@@ -121,9 +122,9 @@ FEW_BOXES = [("0", "0", "0.5", "1"), ("0.5", "0", "1", "1"), ("0", "0", "1", "1"
 
 
 def box(chance: random.Random) -> list[str]:
-    """Return XMin, YMin, XMax and YMax of a box.
+    """Return XMin, YMin, XMax and YMax of a random box.
 
-    It is often one of four fixed boxes, so that some predictions match an object.
+    Most boxes are one of four fixed boxes, so that some predictions match an object.
     """
     if chance.random() < 0.7:
         return list(chance.choice(FEW_BOXES))

@@ -27,7 +27,7 @@ def rows(chance: random.Random, images: list[str], labels: list[str]) -> Rows:
 
 
 def valid_box(chance: random.Random) -> list[str]:
-    """Return XMin, YMin, XMax and YMax of one of four boxes, or of a random box that overlaps them."""
+    """Return XMin, YMin, XMax and YMax: one of four fixed boxes, or a random box that overlaps at least one of them."""
     if chance.random() < 0.3:
         return list(chance.choice(cases.FEW_BOXES))
     x, y = chance.random() * 0.5, chance.random() * 0.5

@@ -11,7 +11,7 @@ from tests.evaluator.kernels import cases, overfull
 IMAGES, LABELS = ["one", "two", "three"], ["cat", "dog", "owl"]
 LONG_LABEL, FOREIGN_LABEL = "x" * 300, "Ünïcode!"
 UNUSUAL_LABELS = ["yak", "yak", LONG_LABEL, FOREIGN_LABEL]
-# Maps the name of each ground truth file to its lines, without the header.
+# The lines of each ground truth file without the header, keyed by file name.
 Truth = dict[str, list[str]]
 Fact = Callable[[Truth], None]
 HEADERS = {
@@ -91,7 +91,10 @@ LISTED_BY = {
 
 
 def written(track: str, listed_by: str, folder: Path, fact: Fact | None = None) -> Path:
-    """Write a ground truth folder. If ``fact`` is given, it is called to change one line first."""
+    """Write a ground truth folder and return its path.
+
+    If ``fact`` is given, this function changes one line of the ground truth before the files are written.
+    """
     truth: Truth = {
         **SHARED,
         **({"boxes.csv": BOXES} if track == "openimages-detection" else {"relationships.csv": PAIRS}),
@@ -110,7 +113,7 @@ def facts(track: str, listed_by: str) -> Mapping[str, Fact]:
     """Return functions, keyed by name, each of which changes one secret line of a ground truth.
 
     ``listed_by`` is a key of ``LISTS``, which contains the public files that list the labels. For "open", there are no
-    such files, so more facts are secret.
+    such files, so more lines of the ground truth are secret.
     """
     if listed_by != "open":
         return FACTS[track]
@@ -187,7 +190,8 @@ def file(track: str, chance: random.Random) -> bytes:
             strings.setdefault(one[0], []).extend(one[column] for column in cases.TOKENS)
         lines = ["ImageId,PredictionString", *(f"{image},{' '.join(tokens)}" for image, tokens in strings.items())]
     if chance.random() < 0.1:
-        # The last line is unusual: empty, invalid, or a copy of the previous line, so that its image occurs twice.
+        # Add an unusual last line: an empty or invalid one, or a copy of the previous line, so that its image occurs
+        # twice.
         lines.append(chance.choice([lines[-1], "", "a,b,c", 'one,"', "one,"]))
     content = (chance.choice(["\n", "\n", "\n", "\r\n"]).join(lines) + "\n").encode()
     return gzip.compress(content) if chance.random() < 0.05 else content

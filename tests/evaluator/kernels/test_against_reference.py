@@ -89,7 +89,7 @@ def test_both_implementations_give_equal_results_for_damaged_files(track: str, s
 def test_many_random_files_are_scored_by_the_fast_path_and_some_have_hits(
     track: str, enough: int, tmp_path: Path
 ) -> None:
-    """Without this test, the others could pass even if only one implementation were used or all scores were 0."""
+    """This ensures that the other tests compare two implementations, and not only files whose scores are 0."""
     scores = []
     for seed in range(DRAWN_FILES):
         _, truth, submission = draw(track, seed, tmp_path)
@@ -104,8 +104,8 @@ def test_many_random_files_are_scored_by_the_fast_path_and_some_have_hits(
 class Large:
     """A ground truth, and the rows of a submission that is large enough to be read in many blocks.
 
-    The first column of ``rows`` is the image. ``tokens`` are the positions of the other columns, in the order of a
-    prediction string.
+    The first column of ``rows`` is the image. ``tokens`` are the indices of the other columns, in the order in which a
+    prediction string contains them.
     """
 
     truth: dict[str, str]

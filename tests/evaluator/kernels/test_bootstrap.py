@@ -31,7 +31,7 @@ CURVES = 3
 
 
 def weights_of(rng: np.random.Generator, images: int) -> numpy_bootstrap.Weights:
-    """Return random bootstrap weights: Poisson weights, weights of 0, 1 and 255, or mostly zeros."""
+    """Return random bootstrap weights: a Poisson sample, only the values 0, 1 and 255, or mostly zeros."""
     kind = rng.integers(4)
     if kind < 2:
         return rng.poisson(1, (images, LANES)).astype(np.uint8)

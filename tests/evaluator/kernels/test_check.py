@@ -20,7 +20,7 @@ assert cases.IMAGES
 
 @pytest.fixture
 def read(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    """Return a list that records the path of each file read by the reference implementation."""
+    """Return a list to which the path of each file that the reference implementation reads is appended."""
     paths: list[Path] = []
     read = DetectionScorer.read
 

@@ -72,7 +72,7 @@ def blocks(track: str, last: str) -> list[str]:
 
 @pytest.fixture
 def work(monkeypatch: pytest.MonkeyPatch) -> Work:
-    """Return a counter of the work: processed curve entries, and the sizes of the arrays that are bootstrapped."""
+    """Return a counter of the work: processed entries of precision-recall curves, and array sizes in the bootstrap."""
     found: Work = Counter()
 
     class Engine:
@@ -188,7 +188,7 @@ def test_one_of_many_groups_that_absorb_a_crowd_changes_a_few_entries(
 ) -> None:
     """The first ground truth has 600 group boxes (around several objects), each matched by an equal prediction.
 
-    The smallest group box also absorbs a crowd of predictions. In the second ground truth, the largest group box is
+    The same image also has a crowd of false positives of owls. In the second ground truth, the largest group box is
     missing or is an ordinary object, or dogs are verified as absent from the image.
     """
     track, edges = "openimages-detection", [f"0,{size / 1000},0,1" for size in range(2, 602)]
@@ -250,15 +250,13 @@ def steps_of(curves: list[int], crowded: list[bool], kinds: list[int], rows: lis
 def test_a_curve_or_its_complement_is_summed_so_that_the_work_is_equal() -> None:
     """Two predictions in a crowded image are entries of the precision-recall curve in the first case only.
 
-    In the second case, they are in the complement of the curve instead. The complement does not affect any score. Its
+    In the second case, they are entries of the curve's complement instead. A complement does not affect any score. Its
     only purpose is to keep the amount of work equal.
     """
     crowded, kinds, rows = [True, True, False, False], [MISS, MISS, HIT, MISS], [0, 0, 1, 1]
     counts = steps_of([0, 0, 0, 1], crowded, kinds, rows)
     does_not = steps_of([2, 2, 0, 1], crowded, kinds, rows)
-    # `rows` contains the image indices of the entries of both curves, followed by those of their complements. The
-    # complement of a curve contains its entries in images that are not crowded, and the entries in crowded images that
-    # are not scored.
+    # For each curve, `rows` contains the image index of each entry, then that of each entry of the curve's complement.
     assert counts.rows.tolist() == [0, 0, 1, 1, 1, 1]
     assert does_not.rows.tolist() == [1, 1, 0, 0, 1, 1]
     assert len(counts.ends) == len(does_not.ends)

@@ -1,4 +1,4 @@
-"""Apart from the scores, the response to a submission reveals nothing about the ground truth to participants."""
+"""From the response to a submission, participants learn nothing about the ground truth apart from the scores."""
 
 import random
 from pathlib import Path
@@ -14,7 +14,8 @@ from tests.evaluator.kernels import cases, overfull, private_facts
 
 FILES = 200
 TRUTHS_A_FILE = 2
-WITHOUT_EFFECT = {"the only label of a class", "an opposite label"}  # These changes to a ground truth affect no score.
+# names of changes to a ground truth that affect no score
+WITHOUT_EFFECT = {"the only label of a class", "an opposite label"}
 PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "openimages-detection": [
         *[{}] * 6,
@@ -83,7 +84,10 @@ def test_the_cap_reveals_nothing_about_any_class_of_any_image(listed_by: str, co
 
 @pytest.mark.parametrize("track", private_facts.FACTS)
 def test_every_fact_changes_the_scores_of_some_file(track: str, tmp_path: Path) -> None:
-    """Without this test, the others could pass even if the changes to the ground truth never affected a result."""
+    """The other tests check that participants cannot see these changes.
+
+    This would prove nothing if the changes did not affect any score.
+    """
     truths = list(private_facts.neighbours(track, private_facts.LISTED_BY[track][1], tmp_path / "truths"))
     unseen, submission = {truth.name for truth in truths[1:]}, tmp_path / "submission.csv"
     for seed in range(200):
@@ -101,7 +105,7 @@ def test_every_fact_changes_the_scores_of_some_file(track: str, tmp_path: Path) 
 
 
 def test_notices_that_depend_on_annotations_are_only_for_the_organizer(tmp_path: Path) -> None:
-    """The command line prints notices that depend on annotations, but the server does not store them."""
+    """The command line prints notices that depend on annotations. The server neither stores them nor shows them."""
     truth = private_facts.written("openimages-detection", "open", tmp_path / "truth")
     submission = tmp_path / "submission.csv"
     submission.write_text("ImageID,LabelName,Score,XMin,XMax,YMin,YMax\none,yak,0.5,0,1,0,1\n")

@@ -40,7 +40,7 @@ def test_visible_marks_and_emoji_are_accepted(name: str) -> None:
     [
         ("Owls", "Ovvls"),
         ("WIN", "vvin"),
-        ("\u00d8wls", "O\u0338wls"),  # Combining strokes may occur in names stored before they were forbidden.
+        ("\u00d8wls", "O\u0338wls"),  # Old names may contain a combining stroke, which is now forbidden.
         ("Owls", "Owls\ufe0f"),
         ("\u2764 Owls", "\u2764\ufe0f Owls"),
         ("ix", "i\u0307x"),  # A combining dot above the letter i is invisible.

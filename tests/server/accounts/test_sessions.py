@@ -1,7 +1,7 @@
-"""A session and its user are loaded with SQL that is compiled only once.
+"""A session and its user are loaded with SQL that is compiled only once, instead of with Django's own queries.
 
-The same sessions are rejected as with Django's own queries. Each test runs with and without django-allauth's record of
-the login. With the record, one query loads both the session and the user.
+The same sessions must be rejected as with Django's queries. Each test runs twice: with and without the record of the
+login that django-allauth stores. With this record, one query loads both the session and the user.
 """
 
 from datetime import timedelta
@@ -84,7 +84,7 @@ def test_a_session_that_belongs_to_another_account_than_its_record_is_read_by_dj
     [
         (SESSION_KEY, "0"),
         (BACKEND_SESSION_KEY, ""),
-        (BACKEND_SESSION_KEY, "django.contrib.auth.backends.ModelBackend"),  # a backend that the settings do not name
+        (BACKEND_SESSION_KEY, "django.contrib.auth.backends.ModelBackend"),  # The settings do not list this backend.
         (HASH_SESSION_KEY, ""),
         (HASH_SESSION_KEY, "unknown"),
     ],

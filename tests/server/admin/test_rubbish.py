@@ -40,7 +40,7 @@ KEYS = ("", "abc", "\0", "-1", str(10**24), "1e3", "x" * 10**5, "00000000-0000-0
 
 
 def sent(form: Any) -> dict[str, Any]:
-    """Return the fields that a browser would submit if the user changed nothing."""
+    """Return the data that a browser submits for a form in which the user has changed nothing."""
     values: dict[str, Any] = {}
     for one in form:
         if one.field.disabled or one.value() is None or one.value() is False:
@@ -106,7 +106,7 @@ def pages(model: Any) -> Iterator[str]:
 
 
 def filled(form: Any) -> dict[str, Any]:
-    """Return the initial values of a form, with valid values for the fields that a new user requires."""
+    """Return data for a form: its initial values, and valid values for the required fields of a new user."""
     new = {"username": "somebody", "email": "some@example.org"}
     new |= {"password1": "another long 7", "password2": "another long 7"}
     return {**{name: value for name, value in new.items() if name in form.fields}, **sent(form)}

@@ -53,5 +53,5 @@ def folders() -> list[Path]:
 
 @pytest.fixture
 def tus(api: Api, member: User) -> Tus:
-    """Return a client for resumable uploads by the user `member`: `tus.begin()`, `tus.patch(0, data)`."""
+    """Return a client for resumable uploads by the user `member`: `tus.begin()`, then `tus.patch(offset, data)`."""
     return Tus(api, member)

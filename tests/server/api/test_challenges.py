@@ -115,7 +115,7 @@ def test_the_number_of_queries_of_a_list_does_not_depend_on_its_length(
         make.phase()
     with django_assert_num_queries(
         5
-        # The count, the challenges, the phases, the ground truths and the database clock are each read with one query.
+        # The five queries read the count, the challenges, the phases, the ground truths and the database clock.
     ):
         api.get("challenges")
 

@@ -31,7 +31,7 @@ pytestmark = [
 
 
 def age(tus: Tus, minutes: int) -> None:
-    """Set the modification times of the latest upload, as if no data had arrived for the given number of minutes."""
+    """Make the latest upload look as if it had received no data for the given number of minutes."""
     folder = upload_folder() / f"upload-{tus.path.rpartition('/')[2].replace('-', '')}"
     for path in (folder / "content", folder):
         os.utime(path, (0, time.time() - 60 * minutes))

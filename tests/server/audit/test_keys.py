@@ -242,7 +242,8 @@ class TestEnd:
     def test_intact_lines_are_read_even_if_another_line_is_damaged(self, write: Callable[[int], None]) -> None:
         write(5)
         cut_after(3)
-        # With three new entries, the audit log is longer than before the cut, but the loss of entry 5 remains recorded.
+        # With three new entries, the log is longer than before its end was deleted. The loss of entry 5 remains
+        # recorded.
         write(3)
         with external_records.path_of_lost_ends().open("a") as file:
             file.write("junk\n")

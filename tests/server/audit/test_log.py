@@ -130,7 +130,7 @@ class TestWitness:
             ("audit.log.2.gz", gzip.compress(bytes(10_000), mtime=0)[:-9]),
             ("audit.log.2.gz", gzip.compress(bytes(10_000), mtime=0)[:15] + b"\xff" * 20),
         ],
-        # Without explicit ids, pytest would derive ids from the bytes, which differ between processes.
+        # Without these ids, pytest would put all of the bytes into the names of the test cases.
         ids=["not gzip", "cut off", "damaged"],
     )
     def test_a_log_file_that_cannot_be_read_is_named_and_not_reported_as_a_forgery(
@@ -224,7 +224,7 @@ class TestLogFile:
         handler.close()
 
     def write(self, commit: Any) -> list[Any]:
-        """Write an audit entry, then register another `on_commit` callback. Return ["done"] if this callback ran."""
+        """Write an audit entry and register an `on_commit` callback. Return ["done"] if it runs, otherwise []."""
         later: list[str] = []
         with commit(execute=True):
             record(actor=None, action="test.done", subject="thing")

@@ -155,7 +155,8 @@ def test_a_private_challenge_is_known_to_its_organizers_and_staff_who_cannot_joi
     user, challenge = make.user(is_staff=staff), make.challenge(visibility="private")
     if not staff:
         challenge.organizers.add(user)
-    # For other users, the error code is `not_found`, which does not reveal that the challenge exists.
+    # Users who are neither organizers nor staff get `not_found` instead, which does not reveal that the challenge
+    # exists.
     assert refusal(user=user, challenge=challenge) == "forbidden"
 
 

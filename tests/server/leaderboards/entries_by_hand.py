@@ -21,6 +21,7 @@ def by_hand(phase: Phase, *, kind: str) -> list[Line]:
     for team in Team.objects.filter(challenge=phase.challenge_id, disqualified_at=None):
         own = [one for one in entries if one.evaluation.submission.team_id == team.pk]
         own = [one for one in own if one.evaluation.submission.status == "scored"]
+        own = [one for one in own if one.evaluation.submission.hidden_at is None]
         if kind == "published":
             own = [one for one in own if one.evaluation.published_id == one.evaluation_id]
         if kind in ("private", "all") and not team.is_baseline:

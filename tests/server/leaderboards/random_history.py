@@ -22,7 +22,7 @@ from server.leaderboards.services.terms import apply_finals
 from server.organize.services import rescoring
 from server.personal_data.deletion import delete_account
 from server.submissions.models import Rerun, Status, Submission
-from server.submissions.services import choices, leases, lifecycle, reruns
+from server.submissions.services import choices, hiding, leases, lifecycle, reruns
 from server.teams.services import merging
 from tests.conftest import compare_boards
 
@@ -32,7 +32,7 @@ SPLITS = ("public", "private", "all")
 VALUES = (None, 0.0, 0.25, 0.5, 0.5, 0.625, 0.75, 0.7500000000000001, 1.0)
 ANYBODY = AnonymousUser()
 
-Shown = list[tuple[int, int | None, float, Any]]  # For each entry: team id, rank, score and interval.
+Shown = list[tuple[int, int | None, float, Any]]  # A leaderboard: the team id, rank, score and interval of each entry.
 
 
 class History:
@@ -86,6 +86,8 @@ class History:
             self.choose: 14,
             self.disqualify: 6,
             self.reinstate: 6,
+            self.hide: 5,
+            self.unhide: 4,
             self.begin_rescoring: 5,
             self.apply_rescoring: 8,
             self.discard_rescoring: 1,
@@ -180,6 +182,16 @@ class History:
         if out:
             disqualification.reinstate(team=self.random.choice(out), by=self.organizer)
 
+    def hide(self) -> None:
+        scored = list(Submission.objects.filter(phase=self.phase, status=Status.SCORED))
+        if scored:
+            hiding.hide(submission=self.random.choice(scored), by=self.organizer)
+
+    def unhide(self) -> None:
+        hidden = list(Submission.objects.filter(phase=self.phase).exclude(hidden_at=None))
+        if hidden:
+            hiding.unhide(submission=self.random.choice(hidden), by=self.organizer)
+
     def begin_rescoring(self) -> None:
         rescoring.begin(phase=self.current(), by=None, truth=self.random.choice(self.truths))
 
@@ -187,7 +199,8 @@ class History:
         begun = rescoring.open_rescoring(self.current())
         if begun is None:
             return
-        # These calls score most submissions again. If a score is missing, the rescoring is not applied.
+        # Each call records the score of one queued rerun. 20 calls are usually enough to score all submissions again.
+        # If a score is still missing, the rescoring is not applied.
         for _ in range(20):
             self.rerun()
         rescoring.apply(rescoring=begun, by=None, reveal=True)

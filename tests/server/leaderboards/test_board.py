@@ -210,13 +210,13 @@ def crowd(phase: Phase, make: Make, *, teams: int, each: int) -> None:
 def test_the_number_of_queries_of_a_page_does_not_depend_on_the_number_of_teams(
     make: Make, django_assert_max_num_queries: DjangoAssertNumQueries, split: str
 ) -> None:
-    """The clock, the organizers, the leaderboard, a page of entries and the metrics are each read with one query.
+    """Six queries are enough for a page of any leaderboard.
 
-    Another query counts the teams above the page.
+    They read the clock, the organizers, the leaderboard, the entries on the page, their metrics, and the number of
+    teams above the page.
     """
     ended = datetime.now(UTC) - DAY
-    # The time of the reveal is already stored. Otherwise, the first view of the private scores would store it with an
-    # additional query.
+    # `revealed_at` is set. Otherwise, the first view of the private scores would set it with an additional query.
     phase = make.phase(closes_at=ended, revealed_at=ended)
     crowd(phase, make, teams=500, each=4)
     viewer = make.user()

@@ -33,7 +33,7 @@ VALUES = [0.25, 0.5, 0.75] * 10
 
 @pytest.fixture
 def broker(monkeypatch: pytest.MonkeyPatch, inline_queue: InlineQueue) -> InlineQueue:
-    """Return a fake broker that has lost all earlier messages and collects new ones in `.sent_for_boards`."""
+    """Return a fake broker with empty queues. It collects new messages about leaderboards in `.sent_for_boards`."""
     monkeypatch.setattr(queue, "waiting", lambda kind: 0)
     return inline_queue
 

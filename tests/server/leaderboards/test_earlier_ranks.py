@@ -98,7 +98,7 @@ def test_rounded_feedback_rounds_earlier_scores(phase: Phase, teams: dict[str, A
 
 @pytest.fixture
 def over(phase: Phase, make: Make, scored: Scored) -> Phase:
-    """Create a closed phase. The teams A, B and C are in opposite orders on its public and private leaderboards."""
+    """Create a closed phase. Its public leaderboard lists the teams A, B and C, and the private one C, B, A and D."""
     for name, public in (("A", 0.75), ("B", 0.5), ("C", 0.25)):
         scored(phase, public, private=1 - public, team=make.team(phase.challenge, name=name), at=LONG_AGO)
     scored(phase, None, private=0.1, team=make.team(phase.challenge, name="D"), at=LONG_AGO)

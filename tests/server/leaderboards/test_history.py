@@ -33,7 +33,7 @@ def assert_as_by_hand(history: History) -> None:
 
 
 def without_removed(frozen: Shown) -> Shown:
-    """Return the rows of a frozen leaderboard, ranked again without the teams that are disqualified now."""
+    """Remove the teams that are disqualified now from a frozen leaderboard. Return the other rows with new ranks."""
     removed = {*Team.objects.exclude(disqualified_at=None).values_list("pk", flat=True)}
     kept = [row for row in frozen if row[0] not in removed]
     ranks = ranking.ranks([(row[2], row[1] is None) for row in kept])

@@ -150,8 +150,8 @@ def test_all_pages_together_contain_the_whole_listing(
 
 
 def test_names_that_existed_before_can_be_found() -> None:
-    """The search uses normalized names, which are stored when a team is saved.
+    """The search compares normalized names, which are stored whenever a team is saved.
 
-    A migration stores the names of older teams, so it must normalize them in the same way.
+    For teams that already existed, a migration stores the names. It must normalize them in the same way.
     """
     assert searchable("\uff2f\uff37\uff2c\u3000 s") == "owl s"

@@ -41,9 +41,9 @@ def lines(listing: Listing) -> list[tuple[int | None, str]]:
 
 
 def by_hand(rows: list[BoardRow], metric: str) -> list[tuple[int | None, str]]:
-    """Sort rows by the shown value of a metric, in descending order, and return their ranks and teams.
+    """Sort rows by the shown value of a metric, highest first, and return the unchanged rank and the team of each row.
 
-    The given rows are sorted by rank.
+    Rows with equal values keep the order in which they are given, which is by rank.
     """
 
     def key(row: BoardRow) -> tuple[bool, float]:

@@ -1,4 +1,4 @@
-"""Tests which rows of a leaderboard get a simultaneous or an individual rank interval, and who sees the intervals."""
+"""Tests rank intervals: which rows of a leaderboard get a simultaneous or an individual one, and who sees them."""
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
@@ -188,9 +188,9 @@ def test_a_submission_has_the_rank_interval_of_its_entry(phase: Phase, replicate
 
 
 class Simulated(BoardRows):
-    """A leaderboard with all bootstrap replicates in memory.
+    """A leaderboard whose bootstrap replicates are in memory instead of in the database.
 
-    The list `read` contains, for each call of `replicates`, the number of teams whose replicates were returned.
+    For each call of `replicates`, the list `read` contains the number of teams whose replicates were requested.
     """
 
     def __init__(self, scores: Numbers, vectors: Numbers, unknown: Sequence[int] = ()) -> None:

@@ -17,7 +17,7 @@ def one(number: int, score: float, *, minute: int | None = None, **fields: Any) 
 
 
 def board(teams: Teams, *, kind: str = "public", finals: int = 2) -> list[tuple[int | None, int, Candidate]]:
-    """Return (rank, team, entry) for every team that has an entry, in the order of the leaderboard."""
+    """Rank the given teams. Return (rank, team, entry) for every team that has an entry, in leaderboard order."""
     entries = [(team, entry_of(own, kind=kind, finals=finals)) for team, own in teams.items()]
     ordered = sorted(
         ((team, entry) for team, entry in entries if entry),

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("inline_queue", "db")
 @pytest.fixture
 def history() -> History:
     one = History(1)
-    one.teams = one.teams[1:2]  # Keep only one team, which is not a baseline.
+    one.teams = one.teams[1:2]  # Remove all teams except one, which is not a baseline.
     return one
 
 

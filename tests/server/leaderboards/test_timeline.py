@@ -1,4 +1,4 @@
-"""Tests how the scores and ranks of teams over time are computed from the periods in which each score was shown."""
+"""Tests how teams' scores and ranks over time are computed from the periods during which each score was shown."""
 
 import itertools
 from dataclasses import replace

@@ -95,7 +95,7 @@ def test_viewers_who_see_different_things_get_different_entity_tags(
 
 
 def test_a_member_does_not_get_a_page_cached_for_another_member(best: Submission, make: Any) -> None:
-    """All members share the cached rows. The mark on a member's own team is added to each response."""
+    """All members share the rows in the cache. The mark on the viewer's own team is added later, to each response."""
     first, other = Client(), Client()
     first.force_login(best.team.memberships.get().user)
     other.force_login(Team.objects.get(name="Second").memberships.get().user)

@@ -259,7 +259,7 @@ def test_a_sweep_without_events_writes_nothing(begun: datetime, phase: Phase) ->
 def test_a_sweep_without_events_needs_few_queries(
     begun: datetime, phase: Phase, django_assert_max_num_queries: Callable[[int], Any]
 ) -> None:
-    # Each table that events come from needs one query, and the table of quota grants needs two. A few more queries read
-    # the current time, the time of the last sweep, and changed leaderboards.
+    # Events are read from several tables: one query for each, and two for quota grants. A few more queries read the
+    # current time, the time of the last sweep, and changed leaderboards.
     with django_assert_max_num_queries(15):
         deriving.derive()

@@ -20,10 +20,10 @@ Place = tuple[str, str | None, int | None, str | None]
 class Broken:
     """A bundle with an error, and the expected report.
 
-    In challenge.yaml, `lines` are added to the challenge and `phase` to its only phase. `sheet` is an old and a new
-    text: the old text is replaced by the new one. `files` maps paths to contents; a file whose content is None is
-    removed. `found` is the code, file, line, and key or column of the expected problem, which is a warning if `warns`
-    is true.
+    In challenge.yaml, the first text in `sheet` is replaced with the second. Then, the lines in `lines` are added to
+    the challenge, and those in `phase` to its only phase. `files` maps the paths of other files to their contents. A
+    file whose content is None is removed. `found` has the code, file, line, and key or column of the expected problem.
+    If `warns` is true, the problem is a warning.
     """
 
     name: str

@@ -12,7 +12,8 @@ from tests.server.organize.test_bundle_reading import mistakes_of
 @pytest.mark.parametrize(
     ("lines", "line"),
     [
-        # If a phase closed before the challenge opened, its private scores would be shown immediately.
+        # These dates are rejected: if a phase closed before its challenge opens, private scores would be shown
+        # immediately.
         ("closes_at: 2026-01-31", 8),
         ("closes_at: 2026-02-01", 8),
         ("opens_at: 2026-06-01", 8),  # A phase may not open at the time when its challenge closes.

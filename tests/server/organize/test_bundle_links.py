@@ -93,7 +93,7 @@ def test_a_link_that_replaces_a_file_while_it_is_copied_is_not_followed(
         copying,
         "_kind",
         lambda *name: S_IFREG,
-        # This simulates a file that is replaced by a link after its type has been checked.
+        # Simulate a file that is replaced by a link after its type has been checked.
     )
     assert mistakes(bundle.path) == [("unreadable", "rules.md")]
 

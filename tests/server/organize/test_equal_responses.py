@@ -91,7 +91,7 @@ class Visit:
             self.keep(f"{user} challenge", client.get(f"/api/v1/challenges/{self.slug}"))
 
     def uploads(self, content: bytes) -> None:
-        """Upload a file in two parts, send every kind of invalid request, and store all responses."""
+        """Upload a file in two parts, and store all responses, including those to several invalid requests."""
         tus = {"Tus-Resumable": "1.0.0", "Idempotency-Key": f"tus {self.slug}".replace(" ", "-")}
         begin = {"user": self.member, "headers": {**tus, "Upload-Length": str(len(content))}}
         path = self.keep("begin", self.api.ask("POST", f"{self.phase}/uploads", **begin)).headers["Location"]

@@ -49,10 +49,10 @@ def test_interval_ends_ranks_ties_and_comparisons_are_counted() -> None:
 
     Each score and each end of a confidence interval can take 11 values. The submission is compared with an earlier
     submission of its team and with 10,000 other teams. Each comparison shows a confidence interval for the difference
-    between the two scores. Whether the submission is in the same tie group as the team above can be true, false or
-    unknown. Its own tie group may end at any of the teams. Rank intervals show for each team whether the submission is
-    better, worse, or neither. They also reveal the critical value of the significance test, but only in a million
-    steps: one for each pair of any team and one of the first 100 teams.
+    between the two scores. The submission may be in the same tie group as the team above or not, or this is unknown.
+    Its own tie group may end at any of the teams. Rank intervals show for each team whether the submission is better,
+    worse, or neither. They also reveal the critical value of the significance test. This can take a million values, one
+    for each pair of any team and one of the first 100 teams.
     """
     counted = phase(quota_per_day=1, quota_total=2, feedback_decimals=1)
     values = 11 * 11**2 * 10_000 * 3 * 10_000 * 1_000_000 * 11**2
@@ -61,7 +61,7 @@ def test_interval_ends_ranks_ties_and_comparisons_are_counted() -> None:
 
 
 def test_a_published_interval_has_no_more_values_than_are_counted() -> None:
-    """The ends of a rounded interval are at most 200 steps from the score. A step is 1 in the last decimal place."""
+    """Each endpoint of a rounded interval is within END_STEPS steps of the score. A step is 1 in its last digit."""
     random = Random(1)
     for _ in range(2_000):
         score, half = random.random(), 10 ** random.uniform(-8, -0.31)
@@ -93,8 +93,8 @@ def test_the_admin_shows_how_much_feedback_reveals(shown: bool, make: Make, clie
     assert (PER_CLASS in leakage_text(row)) == shown
     assert (
         html.count(PER_CLASS) == 1 + shown
-        # The help text of the setting "results per class" always contains this warning. If the setting is on, the text
-        # about the feedback of this phase contains it, too.
+        # The help text of the setting "results per class" always contains the warning PER_CLASS. If the setting is on,
+        # the text about the feedback of this phase contains it, too.
     )
 
 

@@ -57,7 +57,7 @@ def stub(quick_podium: list[tuple[str, ...]], monkeypatch: pytest.MonkeyPatch) -
 
 def test_an_import_of_an_unchanged_bundle_keeps_a_green_gate(run: Import, stub: Gates) -> None:
     run()
-    stub.is_green = False  # Simulate an upgrade whose stricter checks the bundle would fail.
+    stub.is_green = False  # Simulate an upgrade to stricter acceptance checks, which this bundle would fail.
     run()
     assert (stub.runs, state()) == (1, "green")
 

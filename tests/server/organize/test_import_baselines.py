@@ -60,7 +60,7 @@ def imported(bundle: BundleFolder, run: Import) -> Team:
 
 
 def entries() -> list[tuple[str, str]]:
-    """Return the phase slug and the baseline's name for each submission."""
+    """For each submission, return the slug of its phase and the name of its baseline."""
     return sorted(Submission.objects.values_list("phase__slug", "team__name"))
 
 
@@ -140,7 +140,7 @@ def test_a_baseline_named_like_a_team_is_a_mistake(make: Make, bundle: BundleFol
 def without_room(bundle: BundleFolder, monkeypatch: pytest.MonkeyPatch) -> set[str]:
     """Add two baselines to the bundle, and reject the submission of the second one as if the disk were full.
 
-    Return a set of the rejected baselines' names. A test can clear this set, as if the disk had space again.
+    Return the set of the rejected baselines' names. A test can clear the set to simulate that there is space again.
     """
     names = {"Corner"}
     submit = intake.submit

@@ -29,7 +29,8 @@ class Recorder:
 
     def __call__(self, execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
         if not self.is_done and '"submissions_submission"' in sql and LOCK in sql:
-            # The next statement locks the row. It would wait for a worker that is recording, so record the score first.
+            # `sql` locks the submission's row. It would wait for a worker that is recording a score, so record it
+            # first.
             self.record()
         found = execute(sql, params, many, context)
         if not self.is_done and 'FROM "submissions_evaluation"' in sql:
@@ -48,9 +49,10 @@ class Recorder:
 
 @pytest.fixture
 def recording(bundle: BundleFolder, run: Import, monkeypatch: pytest.MonkeyPatch) -> Recorder:
-    """Import a bundle with a second phase. Return a worker that scores its baseline during the next import.
+    """Import a bundle with a second phase. Return a simulated worker that scores its baseline during the next import.
 
-    SQLite has no row locks. They are replaced by SQL comments, by which this simulated worker detects the right moment.
+    SQLite has no row locks. Instead, an SQL comment marks the statements that would lock rows. The worker records the
+    score just before such a statement.
     """
     monkeypatch.setattr(connection.features, "has_select_for_update", True)
     monkeypatch.setattr(connection.features, "has_select_for_update_of", True)

@@ -114,8 +114,8 @@ def test_a_new_ladder_has_two_standard_errors_and_an_existing_one_keeps_its_marg
     bundle.sheet(phase="    feedback: {scores: ladder}\n")
     run()
     assert Phase.objects.get().ladder_standard_errors == 2
-    # Ladder feedback shows a score only if it exceeds the team's best by a margin. Simulate a phase from an earlier
-    # version of Podium, in which a migration sets this margin to one standard error.
+    # Ladder feedback shows a score only if it exceeds the team's best by a margin. A migration has set this margin to
+    # one standard error for all phases from earlier versions of Podium. Simulate such a phase.
     Phase.objects.update(ladder_standard_errors=1)
     assert run() == ["nothing changed"]
     assert Phase.objects.get().ladder_standard_errors == 1

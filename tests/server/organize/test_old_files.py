@@ -34,7 +34,7 @@ def policy(settings: Settings, db: None) -> Settings:
 
 @pytest.fixture
 def four(phase: Phase, team: Team, scored: Scored) -> list[Submission]:
-    """Return four submissions of a team: the third has the best public score, and the first two are the worst."""
+    """Return four submissions of a team, oldest first. Their scores on both splits are 0.2, 0.1, 0.6 and 0.5."""
     values = (0.2, 0.1, 0.6, 0.5)
     return [
         scored(phase, value, team=team, private=value, at=NOW - (50 - day) * DAY) for day, value in enumerate(values)
@@ -42,7 +42,7 @@ def four(phase: Phase, team: Team, scored: Scored) -> list[Submission]:
 
 
 def kept(submissions: list[Submission]) -> list[bool]:
-    """Return whether each submission still has a file, according to its row. Check the same in the file storage."""
+    """Return whether each submission still has its file. Check that its row and the file storage agree on this."""
     found = []
     for one in submissions:
         name = one.file.name
@@ -54,8 +54,8 @@ def kept(submissions: list[Submission]) -> list[bool]:
 
 def test_only_files_that_never_counted_are_removed(four: list[Submission]) -> None:
     sweep()
-    # The first and third submissions have each been the team's best on the public leaderboard. The third and fourth
-    # count for the private leaderboard. Only the second has never counted.
+    # The first and the third submission were the team's best on the public leaderboard when they were scored. The third
+    # and the fourth count for the private leaderboard. Only the second has never counted for a leaderboard.
     assert kept(four) == [True, False, True, True]
     assert Submission.objects.filter(status="scored").count() == 4
 

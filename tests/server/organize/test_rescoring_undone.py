@@ -22,7 +22,8 @@ AT_FIRST = [("A", 0.6), ("B", 0.5)]
 def switched(phase: Phase, truth: Truth, **scores: float) -> Rescoring:
     """Rescore the phase against the given ground truth and apply the rescoring.
 
-    `scores` maps each team whose submission has not been scored against it yet to the score that is recorded.
+    `scores` must contain each team whose submission has no score against this ground truth yet, with the score to
+    record.
     """
     # Delete the queued jobs that explain scores, as if a worker had completed them.
     Rerun.objects.filter(purpose=Rerun.Purpose.EXPLANATION).delete()
@@ -35,9 +36,9 @@ def switched(phase: Phase, truth: Truth, **scores: float) -> Rescoring:
 
 @pytest.fixture
 def real(phase: Phase, make: Make, two: tuple[Submission, Submission]) -> Truth:
-    """Mark all scores as current, and return the active ground truth.
+    """Make all scores current by storing the phase's current signature with them. Return the active ground truth.
 
-    As a worker would, this sets the signatures, which record how each score was computed.
+    A signature records how a score was computed. Normally, a worker stores it.
     """
     Evaluation.objects.update(signature=kind(phase, phase.truth))
     refresh_boards()
@@ -81,7 +82,8 @@ def test_missing_intervals_are_requested_when_their_truth_version_is_active_agai
 
 
 def test_a_replaced_version_is_not_the_default_of_a_rescoring(phase: Phase, real: Truth, newer: Truth) -> None:
-    # By default, a rescoring uses a ground truth version that has never been active.
+    # By default, a rescoring uses the newest version of the ground truth if that has never been active. Otherwise, it
+    # uses the active version.
     assert rescoring.start(phase=phase, by=None).truth == newer
     switched(phase, newer, A=0.1, B=0.2)
     switched(phase, real)

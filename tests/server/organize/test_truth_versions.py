@@ -1,6 +1,6 @@
 """Importing a ground truth again does not create a second version with the same content.
 
-After a rescoring against such a version, submissions would be counted twice.
+A rescoring against such a duplicate would give each submission a second score, so that the submission counts twice.
 """
 
 from collections.abc import Callable, Iterator
@@ -76,7 +76,7 @@ CONSTRAINTS = ((Truth, "truth_sha256_unique_in_phase"), (Evaluation, "one_evalua
 
 @pytest.fixture
 def before(make: Make) -> Iterator[Callable[[], None]]:
-    """Remove the constraints against duplicate ground truths.
+    """Remove the database constraints against duplicate ground truths until the end of the test.
 
     Return a function that runs the migration that merges duplicates.
     """

@@ -15,7 +15,7 @@ def form_of(row: Challenge | Phase) -> ConfirmedForm:
 
 
 def submitted(row: Challenge | Phase, **values: Any) -> dict[str, str]:
-    """Return the data that a browser would submit if a user entered the given values. Unchecked boxes are left out."""
+    """Return the data that a browser submits for an edit form with the given values. Unchecked boxes are left out."""
     form = form_of(row)
     shown = {field.name: field.value() for field in form} | values
     return {name: "on" if value is True else str(value) for name, value in shown.items() if value not in (None, False)}

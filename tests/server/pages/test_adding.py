@@ -63,7 +63,7 @@ def publish(client: Client, visibility: str = "public") -> int:
 
 
 def named(response: Any) -> set[str]:
-    """Check that a form was rejected. Return the names of the form fields, or of the columns and files, with errors."""
+    """Check that a form was rejected. Return the names of the fields (or of the ground truth's columns) with errors."""
     assert response.status_code == 422
     return {*response.context["form"].errors} or {one.column or one.file for one in response.context["mistakes"]}
 

@@ -77,9 +77,9 @@ def test_without_changes_before_today_there_is_no_slider(phase: Phase, scored: S
 
 
 def levels(page: Page, number: int) -> str:
-    """Return the SVG path of the line for the team with the given index in the legend.
+    """Return the SVG path of a team's line in the chart. `number` is the index of the team in the legend.
 
-    Lines are drawn in the reverse order of the legend.
+    The lines are drawn in the reverse order of the legend.
     """
     drawn = [found["d"] for found in page.all("path", class_="levels") if "H1000" in found["d"]]
     return drawn[::-1][number]
@@ -221,7 +221,7 @@ def test_a_first_score_of_zero_does_not_compress_the_chart(phase: Phase, make: M
 
 
 def test_a_new_best_score_is_not_cut_off(phase: Phase, make: Make, scored: Scored) -> None:
-    """A recent best score has few points in the chart, but is not treated as an outlier."""
+    """The chart does not treat a new best score as an outlier, although it has been shown for only a short time."""
     for number, score in enumerate((0.33, 0.45, 0.65)):
         scored(phase, score, team=make.team(phase.challenge), at=FIRST + number * DAY)
     chart = page_chart(visit(HISTORY))

@@ -11,7 +11,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from evaluator import __version__
-from server.challenges.models import Membership, Phase
+from server.challenges.models import Challenge, Membership, Phase
 from server.leaderboards.queries import board
 from tests.conftest import Make
 from tests.server.conftest import Scored
@@ -263,3 +263,24 @@ def test_the_team_page_lists_members_with_their_roles(phase: Phase, make: Make) 
 def test_names_in_scripts_of_both_directions_are_isolated(phase: Phase, make: Make, scored: Scored) -> None:
     scored(phase, 0.5, team=make.team(phase.challenge, name="العنوان"))
     assert b"<bdi>\xd8\xa7\xd9\x84" in Client().get("/challenges/c/leaderboard").content
+
+
+@pytest.mark.parametrize("name", ["", "data", "rules", "leaderboard", "announcements", "submit", "submissions", "team"])
+def test_every_page_of_a_challenge_shows_the_contact_address(name: str, phase: Phase, make: Make) -> None:
+    Challenge.objects.update(contact="owls@example.org")
+    member = make.user()
+    make.team(phase.challenge, member)
+    page = visit(f"/challenges/c/{name}", member)
+    assert "mailto:owls@example.org" in page.links()
+    assert page.words.count("Contact the organizers: owls@example.org") == 1
+
+
+def test_a_refused_request_shows_the_contact_address_to_everybody_who_sees_the_challenge(
+    phase: Phase, make: Make
+) -> None:
+    Challenge.objects.update(contact="owls@example.org")
+    stranger = make.user()
+    refused = visit("/challenges/c/submissions", stranger)
+    assert (refused.status, "mailto:owls@example.org" in refused.links()) == (403, True)
+    Challenge.objects.update(visibility="private")
+    assert Challenge.objects.contact_of("c", reader=stranger) == ""

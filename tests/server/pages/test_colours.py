@@ -1,4 +1,4 @@
-"""The colours in tokens.css have the contrast that WCAG AA requires, in the light and in the dark scheme."""
+"""The colours in tokens.css have the contrast that WCAG AA requires, in both the light and the dark colour scheme."""
 
 import re
 from pathlib import Path

@@ -52,7 +52,7 @@ def test_the_link_in_the_header_needs_no_query(make: Make, organizer: User) -> N
             client.get("/help/")
         return len(queries)
 
-    assert count(organizer) == count(make.user()) == 2  # One query reads the session, and one reads the account.
+    assert count(organizer) == count(make.user()) == 2  # one query for the session, and one for the account
 
 
 def test_people_who_organize_nothing_are_refused(make: Make) -> None:

@@ -105,9 +105,9 @@ TABLE: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
 
 
 def asked(client: Client, row: Any, edit: dict[str, Any]) -> str:
-    """Save an edit, and return which confirmation was required.
+    """Try to save an edit without confirmation, and then with the short name of the edited row.
 
-    An edit that is rejected must also be rejected if the correct short name is given.
+    Return which confirmation was required, or REFUSED if the edit is rejected in both cases.
     """
     first = save(client, row, **edit)
     if first.status_code == 302:

@@ -96,6 +96,16 @@ def test_settings_of_a_phase_that_a_bundle_may_not_have_are_refused(
     assert field in problems(save(client, phase, **values))
 
 
+def test_a_published_challenge_keeps_a_contact_address(owner: User, phase: Phase, client: Client) -> None:
+    assert save(client, phase.challenge, title="Dogs").status_code == 302  # It was imported without an address.
+    Challenge.objects.update(contact="a@example.org")
+    refused = save(client, Challenge.objects.get(), contact="")
+    assert problems(refused)["contact"][0].startswith("Contact: participants of a published challenge need an address")
+    assert save(client, Challenge.objects.get(), contact="b@example.org").status_code == 302
+    Challenge.objects.update(visibility="draft")
+    assert save(client, Challenge.objects.get(), contact="").status_code == 302
+
+
 def test_email_domains_are_separated_by_spaces_or_commas(owner: User, phase: Phase, client: Client) -> None:
     save(client, phase.challenge, allowed_domains="Example.org, example.com")
     assert Challenge.objects.get().allowed_domains == "example.org example.com"

@@ -88,14 +88,14 @@ def test_baselines_do_not_widen_the_range(phase: Phase, make: Make, scored: Scor
 
 
 def bands(page: Page) -> list[tuple[float, float]]:
-    """Return the left end and the width of the band that shows each interval, in percent of the axis."""
+    """Return the left end and the width of each interval's band, as percentages of the width of the axis."""
     found = page.all("rect", class_="band")
     return [(float(band["x"].rstrip("%")), float(band["width"].rstrip("%"))) for band in found]
 
 
 @pytest.mark.parametrize("rows", [4, 8, 100])
 def test_an_outlier_does_not_squeeze_the_intervals_of_other_entries(rows: int, phase: Phase, scored: Scored) -> None:
-    """The axis does not include the interval of the outlier. An arrow shows in which direction this interval is."""
+    """The axis does not extend to the interval of the outlier. Instead, an arrow points in its direction."""
     for number in range(rows - 1):
         scored(phase, 0.6 + number / 10_000, interval=(0.59, 0.62))
     assert not visit().context["has_cut"]

@@ -41,7 +41,7 @@ def ended(**fields: object) -> dict[str, object]:
 def many(phase: Phase, make: Make, scored: Scored) -> None:
     """Create 20 submissions from two teams, one per day.
 
-    Every fifth submission has failed. The organizers are at fault for two of these failures.
+    Every fifth submission has failed: two because of the organizers, and two because of the platform.
     """
     owls = make.team(phase.challenge, make.user(username="ada"), name="Straße")
     bats = make.team(phase.challenge, make.user(username="bob"), name="Bats")
@@ -57,7 +57,7 @@ def many(phase: Phase, make: Make, scored: Scored) -> None:
 
 
 def rows(client: Client, query: str = "") -> list[dict[str, str]]:
-    """Return the rows of the CSV file, after checking that the page shows the same number of submissions."""
+    """Return the rows of the CSV export for a query, after checking that the page shows the same number of rows."""
     response = client.get(f"{PATH}.csv?{query}")
     assert response["Content-Type"].startswith("text/csv")
     found = list(csv.DictReader(StringIO(b"".join(response).decode())))
@@ -185,6 +185,21 @@ def test_all_failed_submissions_that_match_are_queued_again(organizer: User, cli
     assert {entry.actor for entry in Entry.objects.filter(action="submission.requeued")} == {organizer.username}
     client.post(f"{PATH}/requeue")
     assert numbers(client, "status=queued") == [15, 10, 5, 0]
+
+
+@pytest.mark.usefixtures("many")
+def test_all_scores_without_an_interval_that_match_are_rescored(organizer: User, client: Client) -> None:
+    assert "submissions without an interval" not in Page(client.get(PATH)).words
+    query = "without_interval=yes&until=2026-03-03"
+    assert "Rescore 2 submissions without an interval" in Page(client.get(f"{PATH}?{query}")).words
+    page = client.post(f"{PATH}/rescore?{query}", follow=True)
+    assert "2 of 2 scores without an interval were queued again." in page.content.decode()
+    assert {one.submission.file_name for one in Rerun.objects.all()} == {"file-01.csv", "file-02.csv"}
+    entries = Entry.objects.filter(action="submission.requeued")
+    assert [(one.actor, one.detail) for one in entries] == [(organizer.username, {"for": "interval"})] * 2
+    assert numbers(client, query) == []
+    client.post(f"{PATH}/rescore")
+    assert Rerun.objects.count() == 16
 
 
 @pytest.mark.usefixtures("many")

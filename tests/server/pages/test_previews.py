@@ -1,4 +1,4 @@
-"""The preview of a rescoring lists only the rank changes, and shows both leaderboards page by page."""
+"""The preview of a rescoring lists the entries whose rank changes. It can also show both leaderboards, in pages."""
 
 import re
 

@@ -13,11 +13,11 @@ from tests.server.conftest import Scored
 # Maps each page to its maximum number of database queries.
 PAGES = {
     "/": 7,
-    "/challenges/c/": 6,  # One of these queries reads the result of the ground truth's acceptance checks.
+    "/challenges/c/": 6,  # including one for the result of the ground truth's acceptance checks
     "/challenges/c/data": 9,
     "/challenges/c/rules": 3,
     "/challenges/c/team": 15,
-    "/challenges/c/submit": 10,  # One of these queries reads whether maintenance mode is on.
+    "/challenges/c/submit": 10,  # including one that reads whether the maintenance mode is on
     "/challenges/c/submissions": 11,
     "/challenges/c/leaderboard": 5,
     "/challenges/c/leaderboard/history": 11,
@@ -71,7 +71,7 @@ def test_a_leaderboard_that_has_not_changed_takes_one_query_in_addition_to_those
     scored(phase, 0.5, team=make.team(phase.challenge, member))
 
     def ask_again(queries: int) -> None:
-        client.get(address)  # The response to the first request of a member sets a cookie, on which later pages depend.
+        client.get(address)  # The first response to a member sets a cookie, on which later responses depend.
         tag = client.get(address).headers["ETag"]
         with django_assert_num_queries(queries):
             assert client.get(address, headers={"If-None-Match": tag}).status_code == 304

@@ -81,7 +81,7 @@ def test_the_name_of_a_class_links_to_its_curve(explained: Submission, visit: Ca
     assert not [link for link in page.links() if "chosen=%2Fm%2F2" in link]
     page = visit(explained, link.partition("#")[0].removeprefix(f"/submissions/{explained.pk}/"))
     assert page.context["report"].chart.chosen_class == "Cat"
-    # One SVG path of this class is in the chart, and one is in the legend.
+    # One SVG path with the CSS class "quiet" is in the chart, and one is in the legend.
     assert len(page.all("path", class_="quiet")) == 2
     assert page.all("path", class_="own")[0]["d"] == "M34 58H184V58H334V208"
 

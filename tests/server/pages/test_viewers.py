@@ -23,7 +23,7 @@ Attributes = dict[str, str]
 
 
 def nothing() -> None:
-    """Do nothing. The fixture `pages` has created an open challenge, an unapplied rescoring and a failed submission."""
+    """Do nothing, because the challenge of the fixture `pages` is already open."""
 
 
 STATES: dict[str, Callable[[], Any]] = {

@@ -75,7 +75,7 @@ def test_sessions_and_tokens_of_a_deleted_account_end(ada: User, api: Api) -> No
     assert other.get("/accounts/").status_code == 302
     assert Client().get("/api/v1/me", headers={"Authorization": f"Bearer {secret}"}).status_code == 401
     assert not UserSession.objects.exists()
-    assert Session.objects.count() <= 1  # An anonymous session with a message for the next page may remain.
+    assert Session.objects.count() <= 1  # One anonymous session may remain, with a message for the next page.
 
 
 @pytest.mark.phase(challenge={"slug": "c"})

@@ -1,4 +1,4 @@
-"""`manage.py backup` and `manage.py restore` refuse to start, and change nothing, if they cannot succeed."""
+"""`manage.py backup` and `manage.py restore` first check whether they can succeed. If not, they change nothing."""
 
 import json
 import shutil

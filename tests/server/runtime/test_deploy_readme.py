@@ -17,7 +17,7 @@ MANAGED = re.compile(r"(?:manage\.py|podium-manage)\s+([a-z_]+)([^`|\n]*)")
 
 
 def managed() -> list[tuple[str, list[str]]]:
-    """Return each command of manage.py in the manual, with its options."""
+    """Return each `manage.py` command in the operators' manual, with the options that the manual uses."""
     joined = MANUAL.replace("\\\n", " ")
     found = [(name, re.findall(r"(?<!\S)--[a-z-]+", rest)) for name, rest in MANAGED.findall(joined)]
     assert len(found) > 30

@@ -30,7 +30,7 @@ def broker(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def values() -> dict[tuple[str, ...], float]:
-    """Return the values of all samples, keyed by the name of the metric and the values of the labels."""
+    """Return the values of all Prometheus samples, keyed by the sample's name and the values of its labels."""
     families = text_string_to_metric_families(measurements.text().decode())
     return {(one.name, *one.labels.values()): one.value for family in families for one in family.samples}
 

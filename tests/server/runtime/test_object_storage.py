@@ -1,4 +1,4 @@
-"""An installation with its files in an object store: startup, checks, backups, quarantine, and secrets."""
+"""Tests an installation whose files are in an object store: startup, checks, backups, quarantine, and secrets."""
 
 import os
 import subprocess
@@ -144,7 +144,7 @@ class TestFiles:
 
 @pytest.fixture
 def later(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let stored files of any age be moved to quarantine."""
+    """Let files of any age be moved to quarantine. Normally, files are kept for some time after they are stored."""
     monkeypatch.setattr(quarantine, "UPLOAD_SECONDS", -60)
     monkeypatch.setattr(quarantine, "TRUTH_SECONDS", -60)
 

@@ -42,7 +42,7 @@ def storage(
 
 
 def reported() -> tuple[dict[str, Any], str]:
-    """Return the report as JSON data, and the message of the error with which the command exits."""
+    """Run `manage.py storage`. Return its JSON report, and its error message, which is empty if there is no error."""
     output, said = StringIO(), ""
     try:
         call_command("storage", "--json", stdout=output)

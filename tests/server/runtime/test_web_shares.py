@@ -142,7 +142,7 @@ class TestBehindAProxy:
     def test_connections_count_for_the_sender_and_not_for_the_proxy(
         self, port: int, open_many: Callable[..., list[socket.socket]]
     ) -> None:
-        """Addresses that a client adds to the `X-Forwarded-For` header are ignored."""
+        """The sender is the last address in `X-Forwarded-For`. A client can send other addresses, which are ignored."""
         clients = open_many(OF_ONE, self.of("192.0.2.1", 5))
         with connect(port) as one_more, connect(port) as other:
             one_more.sendall(self.of("192.0.2.1", 5))
@@ -163,10 +163,10 @@ class TestBehindAProxy:
 
 class TestShares:
     def shares(self, **held: int) -> Shares[str]:
-        """Return a `Shares` object, which selects the next connection to close among those from all addresses.
+        """Return a `Shares` object with the given connections. It selects the connection that must be closed next.
 
-        `held` maps each address to a number of connections. The addresses are names. If a name begins with `busy` or
-        `steady`, its connections are in the middle of requests.
+        `held` maps each client address to its number of connections. Here, addresses are names. If a name begins with
+        `busy` (slow) or `steady`, its connections are in the middle of requests. All others are idle.
         """
         shares: Shares[str] = Shares(most=80, most_of_one=50)
         for address, count in held.items():
@@ -188,11 +188,11 @@ class TestShares:
             # A connection of the address with the most connections is closed, even in the middle of a request.
             ({"busy": 11, "early": 10}, "busy 0"),
             ({"steady": 40, "busy": 9}, "busy 0"),  # Slow connections are closed before steady ones.
-            # If no address has many slow connections, an address with many steady connections loses a steady one.
+            # No address has more than 8 slow connections. The address with more than 8 steady ones loses one of these.
             ({"busy": 8, "steady": 9}, "steady 0"),
-            # If no address has many connections and most connections are steady, the oldest steady one is closed.
+            # No address has more than 8 connections, and most connections are steady. The oldest of these is closed.
             ({"steady1": 8, "steady2": 8, "early": 1}, "steady1 0"),
-            # If no address has many connections and most connections are slow, the oldest slow one is closed.
+            # No address has more than 8 connections, and most are slow or idle. The oldest of these is closed.
             ({"steady": 8, "busy1": 8, "busy2": 8}, "busy1 0"),
             ({"busy": 1, "early": 1}, "busy 0"),
         ],

@@ -1,6 +1,6 @@
-"""Tests every way in which a submission can end: whose fault it is, the code, the message, and the effect on quota.
+"""Tests every way in which the processing of a submission can end, and how pages and the API show this.
 
-Pages and the API show all of these.
+They show the code and message of a failure, whose fault it is, and whether the submission counts against the quota.
 """
 
 import logging
@@ -30,13 +30,13 @@ WHOSE = {
     Fault.ORGANIZER: "The organizers of the challenge have to fix it.",
     Fault.PLATFORM: "The problem is on our side",
 }
-# Each message contains one of these strings, because each message advises the participant what to do.
+# Each message must advise the participant what to do, and therefore contain one of these strings.
 DEEDS = ("Submit ", "Send ", "Write ", "Contact ", "Fix ", "Keep ", "tell us")
 
 
 @dataclass(frozen=True)
 class End:
-    """A way in which a submission can end, and the expected result."""
+    """A way in which the processing of a submission can end, and the expected result."""
 
     brought_about: Callable[[Submission, pytest.MonkeyPatch], None]
     status: Status
@@ -47,9 +47,9 @@ class End:
 
 
 def worker(outcome: BaseException | Report) -> Callable[[Submission, pytest.MonkeyPatch], None]:
-    """Return a function that simulates a worker. Each attempt to score a submission has the given outcome.
+    """Return a function that simulates a worker, whose attempts to score a submission all have the given outcome.
 
-    The function repeats the attempt until the submission is no longer queued.
+    The function repeats the attempt as long as the submission is queued.
     """
 
     def work(submission: Submission, monkeypatch: pytest.MonkeyPatch) -> None:

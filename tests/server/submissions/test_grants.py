@@ -90,7 +90,8 @@ def test_the_team_reads_the_grant_with_its_reason(
 
 @pytest.mark.parametrize(
     ("amount", "day", "reason"),
-    # The last grant would have no effect, because the phase has no limit on the total number of submissions.
+    # The last grant has no day, so it raises the limit on the total number of submissions. This phase has no such
+    # limit.
     [(0, 0, "r"), (101, 0, "r"), (1, -1, "r"), (1, 0, ""), (1, None, "r")],
 )
 def test_useless_grants_are_refused(

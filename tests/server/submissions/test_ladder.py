@@ -29,7 +29,7 @@ FIRST, HIGHER, NO_CLEARER = (
     [0.4, 0.5, 0.6],
     [0.52, 0.6, 0.68],
     [0.4, 0.61, 0.85],
-    # In these tests, a submission's score is the mean of its bootstrap replicates: 0.5, 0.6 or 0.62.
+    # Bootstrap replicates of three submissions. A submission's score is the mean of its replicates: 0.5, 0.6 or 0.62.
 )
 Send = Callable[..., Submission]
 
@@ -172,7 +172,8 @@ def test_the_margin_is_a_parameter_of_the_phase(
 ) -> None:
     """The second score is shown only if it is better than the first by more than the margin.
 
-    It is better by 0.025. The margin is a multiple of the standard error of this difference, which is about 0.018.
+    It is better by 0.025. The standard error of this difference is about 0.018. The margin is a multiple of this
+    standard error, and each test case sets the factor.
     """
     phase.ladder_standard_errors = margin
     send([0.5, 0.5, 0.5])
@@ -212,9 +213,9 @@ IMAGES, PROBES = 400, 200  # There are IMAGES public images and as many private 
 
 
 class ShownScores:
-    """The public scores that a team sees: the score of each file or, with ladder feedback, the best score so far.
+    """Simulates the scores that a team sees: that of each file or, with ladder feedback, the best so far.
 
-    The ground truth of each image is a random label of 0 or 1.
+    The ground truth has a random label, 0 or 1, for each image.
     """
 
     def __init__(self, rng: np.random.Generator, *, by_ladder: bool) -> None:
@@ -230,15 +231,15 @@ class ShownScores:
         return self.best[0]
 
     def luck(self, answers: Any) -> float:
-        """Return the accuracy on public images, which an attack can raise, minus the accuracy on private images."""
+        """Return the accuracy on public images, which determine shown scores, minus the accuracy on private images."""
         right = answers == self.truth
         return float(right[:IMAGES].mean() - right[IMAGES:].mean())
 
 
 def climbing(rng: np.random.Generator, shown: ShownScores) -> Any:
-    """Return the labels that an attack by hill climbing predicts.
+    """Return the labels that an attack by hill climbing predicts in the end.
 
-    The attack keeps random changes if the shown score rises.
+    Each probe changes some labels at random. The attack keeps these changes only if the shown score rises.
     """
     best = rng.integers(0, 2, 2 * IMAGES)
     score = shown.of(best)
@@ -250,9 +251,10 @@ def climbing(rng: np.random.Generator, shown: ShownScores) -> Any:
 
 
 def boosting(rng: np.random.Generator, shown: ShownScores) -> Any:
-    """Return the labels that an attack by boosting predicts.
+    """Return the labels that an attack by boosting predicts in the end.
 
-    They are the majority vote of the random guesses with a shown score above 0.5.
+    The attack submits random labels many times. For each image, it predicts the most frequent label among the
+    submissions with a shown score above 0.5.
     """
     guesses = rng.integers(0, 2, (PROBES, 2 * IMAGES))
     return guesses[[shown.of(guess) > 0.5 for guess in guesses]].mean(axis=0).round()

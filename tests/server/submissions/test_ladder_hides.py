@@ -91,7 +91,7 @@ def test_responses_do_not_depend_on_a_hidden_score(
 
 
 def test_organizers_see_the_difference(entries: list[Submission], make: Make, client: Client, api: Api) -> None:
-    """Without this test, the previous test could pass even if the changed score were shown nowhere."""
+    """Organizers see the changed score, so the previous test has compared pages on which a score has really changed."""
     organizer = make.user(is_staff=True)
     before = served(client, api, organizer, entries)
     rescored(entries[2], [0.1, 0.2, 0.3])

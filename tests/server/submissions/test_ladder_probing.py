@@ -2,9 +2,11 @@
 
 Each probe flips some answers. The attack keeps the flips if a better score is shown, and undoes them otherwise. An
 attack with memory flips no label a second time until it has tried all labels. The gain is the increase of the
-accuracy on these labels. On labels that are not scored, the attack has no effect on the expected accuracy. The table
-shows gains that were measured with 8 seeds and 1,000 replicates. "Best" means the best of 17 fixed numbers of flips per
-probe, from 1 to 40. The best number is in parentheses:
+accuracy on these labels. On labels that are not scored, the attack has no effect on the expected accuracy.
+
+The table shows gains that were measured with 8 seeds and 1,000 replicates. Its columns are for exact scores, and for
+ladder feedback that shows improvements by more than 1 or 2 standard errors. "Best" means the best of 17 fixed numbers
+of flips per probe, from 1 to 40. The best number is in parentheses:
 
                           exact        1 standard error   2 standard errors
     single flips          0.109        0.055              0
@@ -38,7 +40,10 @@ WEIGHTS = [weights_of(seed) for seed in range(SEEDS)]
 
 
 def gain(seed: int, step: int, standard_errors: float | None, *, memory: bool) -> float:
-    """Return the gain of an attack. If `standard_errors` is None, every score is shown exactly."""
+    """Return how much an attack that flips `step` labels per probe raises the accuracy.
+
+    Ladder feedback shows improvements by more than `standard_errors`. If this is None, all improvements are shown.
+    """
     rng = np.random.default_rng(seed)
     right = rng.random(LABELS) < 0.5
     at_first = right.mean()
@@ -55,9 +60,10 @@ def gain(seed: int, step: int, standard_errors: float | None, *, memory: bool) -
 
 
 def is_shown(change: NDArray[np.int_], weights: NDArray[np.float64], standard_errors: float | None) -> bool:
-    """Return whether ladder feedback shows the score after the given flips.
+    """Return whether ladder feedback shows the score after some labels are flipped, because it is clearly better.
 
-    Only the flipped labels affect the difference from the previous score.
+    For each flipped label, `change` is 1 if the label becomes correct and -1 otherwise. `weights` contains how often it
+    is drawn in each bootstrap replicate.
     """
     better = change.sum() / LABELS
     if better <= 0 or standard_errors is None:

@@ -48,7 +48,7 @@ def running(queued: Submission) -> Submission:
 
 @pytest.fixture
 def stale(running: Submission) -> Submission:
-    """Return an outdated object of a running submission, whose lease a second worker has taken over."""
+    """Return the object of a running submission after a second worker has taken over the lease in the database."""
     Submission.objects.filter(pk=running.pk).update(lease_token=uuid4())
     return running
 

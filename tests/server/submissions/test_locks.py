@@ -29,7 +29,7 @@ def written_locks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Order:
-    """A recorder of the tables whose rows are locked or deleted, in order."""
+    """Records the names of the tables whose rows are locked or deleted, in order."""
 
     def __init__(self) -> None:
         self.tables: list[str] = []
@@ -66,7 +66,10 @@ def test_a_rescoring_is_applied_with_the_submissions_locked_before_their_reruns(
 
 
 class Sweeper:
-    """A sweeper that requeues a running submission during its cancellation, as late as row locks permit."""
+    """Simulates a sweeper that requeues a running submission while it is being cancelled.
+
+    It does so as late as possible, just before the cancellation locks the submission's row.
+    """
 
     is_done = False
 

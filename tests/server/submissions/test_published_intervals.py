@@ -1,4 +1,4 @@
-"""Only organizers see exact ends of confidence intervals. Others see rounded ends in pages, files and the API."""
+"""Only organizers see exact endpoints of confidence intervals. Others see rounded ones in pages, files and the API."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ from tests.server.conftest import Scored, explain
 from tests.server.documented import Api, content_of
 
 NOW = datetime.now(UTC)
-LOW, HIGH = 0.412345678, 0.587654321  # The published ends of this interval are 0.412 and 0.588.
+LOW, HIGH = 0.412345678, 0.587654321  # The published endpoints of this interval are 0.412 and 0.588.
 DRAWN = [LOW, 0.5, HIGH]
 OTHER = [0.3987654, 0.47123456, 0.53456789]
 PRIVATE = 0.4
@@ -41,7 +41,7 @@ def entries(phase: Phase, team: Team, make: Make, replicated: Callable[..., Subm
 
 
 def everything(client: Client, api: Api, user: Any, entries: list[Submission]) -> Iterator[tuple[str, bytes]]:
-    """Yield the URL of every route that shows scores, and the content of its response."""
+    """Request pages, files and API routes that show scores, and yield the URL and the content of each."""
     client.force_login(user)
     a, b = (one.pk for one in entries[:2])
     pages = ["", "submissions", "data", "submit", f"compare?a={a}&b={b}", "leaderboard/compare"]
@@ -95,7 +95,7 @@ def test_organizers_see_exact_interval_ends(entries: list[Submission], make: Mak
 def test_the_band_on_a_leaderboard_is_drawn_from_published_ends(
     entries: list[Submission], phase: Phase, client: Client
 ) -> None:
-    """If the exact ends of an interval change, but its published ends do not, the drawn band must not change."""
+    """If the exact endpoints of an interval change, but the published ones do not, the drawn band must not change."""
     before = client.get("/challenges/c/leaderboard").content
     for one in entries:
         for score in one.evaluations.get().scores.all():
@@ -103,7 +103,7 @@ def test_the_band_on_a_leaderboard_is_drawn_from_published_ends(
             score.low, score.high = (
                 low + 0.0001,
                 high - 0.0001,
-                # The changed ends are rounded outward to the same published ends as before.
+                # The changed endpoints are rounded outward to the same published endpoints as before.
             )
             score.save()
     bands = re.compile(rb'<svg class="interval".*?</svg>', re.DOTALL)
@@ -129,7 +129,7 @@ def test_a_shown_score_is_within_its_shown_interval(make: Make, scored: Scored) 
 def test_the_verdict_of_a_comparison_is_based_on_the_shown_interval(
     phase: Phase, team: Team, replicated: Callable[..., Submission], client: Client
 ) -> None:
-    """The published interval of the difference contains 0, so the verdict is a tie. The exact interval does not."""
+    """The exact interval of the difference does not contain 0, but the published one does, so the verdict is a tie."""
     b = replicated(phase, [0.5001, 0.7] * 100, team=team)
     a = replicated(phase, [0.5, 0.5] * 100, team=team)
     client.force_login(team.memberships.get().user)

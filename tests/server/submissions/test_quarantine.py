@@ -15,12 +15,12 @@ DAY_HOURS = 24.0
 
 
 def aside(path: Path) -> Path:
-    """Return the path that an upload has in quarantine if it is moved there today."""
+    """Return the path to which an upload is moved if it is quarantined today."""
     return path.parent.parent / "quarantine" / "submissions" / f"{datetime.now(UTC):%Y-%m-%d}" / path.name
 
 
 def days_later(monkeypatch: pytest.MonkeyPatch, days: int) -> None:
-    """Make the quarantine use a date that is the given number of days in the future."""
+    """Simulate that the given number of days has passed, for the date that the quarantine uses only."""
     monkeypatch.setattr(quarantine, "today", lambda: (datetime.now(UTC) + timedelta(days=days)).date())
 
 

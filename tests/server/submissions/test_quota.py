@@ -25,7 +25,7 @@ pytestmark = pytest.mark.phase(
 
 @pytest.fixture
 def spend(make: Make, phase: Phase, team: Team) -> Callable[..., None]:
-    """Return a function that charges quota (+) and refunds the last charge (-): `spend("++-", at=…)`."""
+    """Return a function that uses quota for new submissions (+) and refunds the last one (-): `spend("++-", at=…)`."""
 
     def write(deeds: str, at: datetime = NOON, back_at: datetime | None = None) -> None:
         last = None

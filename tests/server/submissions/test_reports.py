@@ -1,4 +1,4 @@
-"""Viewers can read only those splits of a report that the phase permits, with the permitted number of digits."""
+"""Reports show only the splits that the settings of the phase permit, with the permitted number of digits."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta

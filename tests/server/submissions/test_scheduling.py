@@ -145,7 +145,7 @@ def test_a_file_is_not_claimed_before_its_pause_is_over(
 
 @pytest.fixture
 def waiting(make: Make, phase: Phase) -> Callable[..., Rerun]:
-    """Return a function that creates a scored submission and queues its rerun (another scoring): `waiting(team)`."""
+    """Return a function that creates a scored submission and queues a rerun, which scores it again: `waiting(team)`."""
 
     def build(team: Team, purpose: str = Rerun.Purpose.INTERVALS, **fields: Any) -> Rerun:
         scored = make.submission(phase, team, status=Status.SCORED, finished_at=NOW, **fields)
@@ -235,7 +235,7 @@ def test_intervals_of_one_team_do_not_wait_for_explanations_of_others(
 
 
 def rerun_in_turn(count: int) -> list[str]:
-    """Claim and finish the given number of reruns. Return the names of their teams, in order."""
+    """Claim and finish the given number of reruns, one by one. Return the names of their teams in this order."""
     names = []
     for _ in range(count):
         claimed = scheduling.claim_next(Rerun, large=True)
@@ -286,7 +286,7 @@ def test_a_worker_that_finishes_wakes_another_if_no_message_is_left(
         (gzip.compress(b"a" * 1000, mtime=0), True),
         (gzip.compress(b"a" * 1001, mtime=0), False),  # The unpacked file is too large to count as small.
         (gzip.compress(b"a" * 10**6, mtime=0), False),
-        # The unpacked second gzip member is so large that the file does not count as small.
+        # When it is decompressed, the second gzip member is so large that the file does not count as small.
         (gzip.compress(b"a", mtime=0) + gzip.compress(b"a" * 10**6, mtime=0), False),
         (gzip.compress(b"", mtime=0) * 20, False),
         (gzip.compress(b"a" * 100, mtime=0)[:-9], False),  # A truncated gzip file never counts as small.

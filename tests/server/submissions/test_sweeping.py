@@ -36,7 +36,7 @@ def leased(make: Make) -> Callable[..., Submission]:
 
 @pytest.fixture(autouse=True)
 def broker(monkeypatch: pytest.MonkeyPatch, inline_queue: InlineQueue) -> InlineQueue:
-    """Return a fake broker that has lost all earlier messages and collects new ones in `.sent`."""
+    """Return a fake broker whose queues are empty. It collects new messages in `.sent`."""
     monkeypatch.setattr(queue, "waiting", lambda kind: 0)
     return inline_queue
 

@@ -200,7 +200,7 @@ class RandomTeams:
             QuotaEntry.objects.filter(day=day).update(day=day - DAY)
 
     def link(self, team: Team) -> None:
-        """Link the members of a team in the union-find structure if the team has submitted."""
+        """If the team has submitted, link its members, so that their quota is counted together."""
         if Submission.objects.filter(team=team).exists():
             first, *others = Membership.objects.filter(team=team).values_list("user", flat=True)
             for other in others:

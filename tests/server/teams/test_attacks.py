@@ -1,4 +1,4 @@
-"""Changes to teams cannot be used to gain quota, join a second team, see data of other teams, or evade a rule."""
+"""Changes to teams cannot be used to gain quota, join a second team, see other teams' data, or evade a rule."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""After random changes to teams, no team exceeds its quota, quota entries are exact, and leaderboards are correct."""
+"""After random changes to teams, no team exceeds its quota, and the quota ledger and the leaderboards are correct."""
 
 import pytest
 

@@ -33,12 +33,12 @@ class Command(AuditedCommand, createsuperuser.Command):
         super().handle(*args, **options)
         user = User.objects.filter(pk__in=set(superusers()) - before).first()
         if user is None:
-            # No account was created: without a terminal, Django's command only prints a message.
+            # No account was created. If there is no terminal, Django's command only prints a message.
             return
         confirm_own_address(user)
         record(actor=None, action="account.created", subject=f"user {user.pk}", detail={"superuser": True})
 
 
 def superusers() -> "QuerySet[User, int]":
-    """Return the ids of all superusers. An account that somebody creates by signing up is never among them."""
+    """Return the ids of all superusers. An account that is created by signing up is never a superuser."""
     return User.objects.filter(is_superuser=True).values_list("pk", flat=True)

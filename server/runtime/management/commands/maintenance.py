@@ -56,7 +56,7 @@ class Command(AuditedCommand):
 
 
 def phases_closing_before(until: datetime) -> list[Phase]:
-    """Return the open phases that close before a time."""
+    """Return the open phases that close at or before the given time."""
     now = database_now()
     phases = Phase.objects.select_related("challenge")
     return [one for one in phases if one.has_opened(now) and one.closing and now < one.closing <= until]

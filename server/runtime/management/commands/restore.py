@@ -107,7 +107,7 @@ def refuse_unusable(manifest: Manifest, *, other_keys: bool) -> None:
     for name, storage in storages().items():
         if joining.read_id(storage) not in ("", manifest.installation):
             raise Unusable(f"The storage of {name} belongs to another installation. Restore into an empty storage.")
-    # If the backup is of an earlier version, its manifest may not contain the fingerprints of all keys.
+    # A backup from an earlier version may not contain the fingerprints of all keys. A missing one counts as different.
     missing = dict.fromkeys(shared_keys.KEYS, "")
     differing = shared_keys.differing(missing | manifest.keys)
     if differing and not other_keys:

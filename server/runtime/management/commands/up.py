@@ -47,8 +47,8 @@ class Command(BaseCommand):
             )
             raise CommandError(f"{' and '.join(missing)} missing: {advice}.", returncode=WRONG_USAGE)
         try:
-            # If only one part of the service runs, its processes and this one write to the same output. That output is
-            # often collected as JSON, so this process writes JSON, too, unless the output is a terminal.
+            # With `--only`, this process and the processes that it starts share one output, which is often collected as
+            # JSON. This process then writes JSON, too, unless the output is a terminal.
             self.as_json = bool(only) and not sys.stdout.isatty()
             with Service(self.report, only=only) as service:
                 service.wait_until_ready()
@@ -56,7 +56,8 @@ class Command(BaseCommand):
                     self.report(only, "is ready. Press Ctrl-C to stop.")
                 else:
                     self.stdout.write(f"\n  {settings.PODIUM_URL}\n\nPress Ctrl-C to stop.")
-                    # Without this, text written to a pipe could stay in the buffer for days until more text follows.
+                    # If it is not flushed, text written to a pipe could stay in the buffer for days until more text
+                    # follows.
                     self.stdout.flush()
                 service.watch()
         except NotStarted as error:

@@ -85,7 +85,8 @@ def test_the_cap_applies_to_each_class_separately(shape: str, tmp_path: Path) ->
 def test_the_cap_keeps_the_first_predictions_of_the_complete_order(seed: int) -> None:
     """If too many predictions have the same class and image, only those with the highest confidences are kept.
 
-    Overlaps are compared only among predictions with the lowest confidence that is kept.
+    If only some predictions with the same confidence can be kept, their overlaps decide which ones. Other overlaps are
+    not computed.
     """
     numbers = np.random.default_rng(seed)
     keys, confidences = numbers.integers(0, 4, 300), numbers.integers(0, 6, 300) / 5

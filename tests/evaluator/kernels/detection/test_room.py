@@ -1,4 +1,4 @@
-"""Although kernels do not check array bounds, they never write beyond the end of the arrays for curve entries."""
+"""Kernels do not check array bounds, but never write past the end of the arrays for precision-recall curve entries."""
 
 from itertools import combinations, product
 from pathlib import Path
@@ -34,10 +34,9 @@ def written(shape: str) -> str:
 def test_absorbed_detections_and_their_groups_fit_into_the_arrays(
     shape: str, threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each prediction inside group boxes is absorbed by the first group box that contains all of it.
+    """Each prediction that is equal to a group box is absorbed by this box, because group boxes are sorted by area.
 
-    Because group boxes are sorted by area, this is the box with equal coordinates. Therefore, all group boxes become
-    curve entries, in addition to the predictions.
+    Therefore, all group boxes become entries of the precision-recall curve, in addition to the predictions.
     """
     truth, submission = tmp_path / "truth", tmp_path / "submission.csv"
     truth.mkdir()

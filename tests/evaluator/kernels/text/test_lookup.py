@@ -33,7 +33,7 @@ def test_texts_of_every_length_are_found() -> None:
 
 
 def test_texts_that_are_almost_equal_have_different_codes() -> None:
-    """With 2,000 known strings, about one in eight has the same first hash slot as another string."""
+    """Among 2,000 known strings, about one in eight shares its first slot in the hash table with another string."""
     known = [f"the_same{number:08}" for number in range(2_000)]
     others = [f"the_same{number:08}" for number in range(2_000, 4_000)]
     near = [
