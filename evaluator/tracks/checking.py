@@ -1,4 +1,4 @@
-"""Checks ground truth folders for the compilers of all tracks, and warns about data that is probably a mistake."""
+"""Checks ground truth folders for the compilers of all tracks, and warns about data that is probably wrong."""
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -65,13 +65,13 @@ def _listing(folder: TruthFolder) -> set[str]:
 
 
 def check_labels(table: "TruthTable", column: str, known: Mapping[str, Any], listing: str) -> None:
-    """Add a fault for every label in a column that is not in the list of known labels."""
+    """Check a column of labels. Add a fault for every label that is not in the list of known labels."""
     outside = coded(table.texts(column), dict.fromkeys(known, 0)) < 0
     table.mark(column, outside, "truth_unknown_label", f"is not in {listing}")
 
 
 def check_boxes(table: "TruthTable", boxes: NDArray[np.float64], suffix: str = "") -> None:
-    """Add a fault for every inverted box, and a warning for every box that is probably wrong."""
+    """Add a fault for every box whose minimum exceeds its maximum, and warnings as in :func:`warn_boxes`."""
     warn_boxes(table, boxes, suffix)
     for axis, low, high in (("X", 0, 1), ("Y", 2, 3)):
         inverted = boxes[:, low] > boxes[:, high]

@@ -35,7 +35,7 @@ MISSING_CONFIDENCE = 0.0
 
 
 class ClassificationTruth(VerifiedTruth):
-    """The ground truth: the verified labels of each image."""
+    """The ground truth: the labels that annotators verified as present or as absent in each image."""
 
     present = StoredArray[np.bool_]()
     """Whether each verified label is present; shape (V,). A label verified as both present and absent is present."""
@@ -85,7 +85,7 @@ class Entries:
 
 @dataclass(frozen=True, slots=True)
 class ClassificationStatistics:
-    """The positives and the precision/recall curves of a split, prepared for computing bootstrap replicates."""
+    """The present labels and the precision/recall curves of a split, prepared for computing bootstrap replicates."""
 
     positives: ImageGroups
     curves: CurveSteps

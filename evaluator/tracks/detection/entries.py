@@ -1,4 +1,4 @@
-"""The entries of precision/recall curves, from which the outcome of a submission is computed."""
+"""The entries of precision/recall curves, from which the score report of a submission is computed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from evaluator.tracks.shared.label_truth import ObjectTruth
 
 @dataclass(slots=True)
 class Entries:
-    """The entries of all curves: one for each detection that matches no group-of box, and one for each matched group.
+    """The entries of all precision/recall curves: the detections, and an additional entry for each matched group.
 
     Attributes
     ----------
@@ -67,6 +67,7 @@ class ScoredDetections:
     truth : ObjectTruth
     entries : Entries
     group_weight : float
+        The amount that a matched group adds to the number of true positives.
     crowded : bool array of shape (images,)
         See :func:`evaluator.metrics.resampling.crowded_images`.
     """

@@ -69,7 +69,7 @@ def match(
 def within_cap(
     truth: SegmentationTruth, detections: Detections, masks: Masks, object_masks: Masks
 ) -> tuple[Detections, Masks]:
-    """Return the most confident detections for each image and label, at most 10,000 each, with their masks."""
+    """Return the 10,000 most confident detections for each image and label, or all of them, with their masks."""
 
     def tie_breaks(rivals: NDArray[np.int64]) -> tuple[NDArray[np.float64], list[NDArray[Any]]]:
         tied, tied_masks = detections[rivals], masks[rivals]

@@ -65,7 +65,8 @@ class BlockReader:
     def _new_state(self, collects: NDArray[np.uint8]) -> DetectionState:
         """Return new arrays for the kernels, with room for the objects of one image or of all images.
 
-        In the Kaggle layout, images are read one at a time. In the long layout, their rows may be anywhere in the file.
+        In the Kaggle layout, each row contains all predictions of an image. In the long layout, each row contains one
+        prediction, and the rows of an image may be anywhere in the file.
         """
         truth = self.truth
         boxes, groups = len(truth.boxes), len(truth.groups)
