@@ -182,8 +182,8 @@ def check_with_kit(
     scorer, findings = scorer_of(kit.track.name), Findings(most=kit.limits.defects)
     truth, parameters = scorer.truth_of(kit.truth), scorer.parameters_of(kit.parameters)
     resources = Resources(kit.limits, threads, progress)
-    # The compiled kernels decline every file with defects. Only files that they decline are checked in detail. A check
-    # kit contains the public part of the ground truth, so the kernels do not receive annotations here.
+    # If the compiled kernels can read a file, it has no defects. Any other file is checked in detail. A check kit
+    # contains only the public part of the ground truth, so the kernels receive no annotations here.
     fast = fast_path_for(scorer.track, submission, progress)
     if fast is None or fast.check(truth, submission, parameters, resources, findings) is not None:
         _read(scorer, submission, truth, parameters, resources, findings)

@@ -38,8 +38,9 @@ class KnownRows:
         Indices of the known rows.
     scores : float64 array of shape (known,), in descending order
     deviations : float64 array of shape (known, N)
-        The N replicates of each row minus their mean. The mean of each replicate over all rows is also subtracted,
-        which does not change the differences between rows but gives tighter bounds on them.
+        The N replicates of each row minus their mean. The mean of each replicate over all rows is also subtracted. This
+        does not change the differences between rows, but it makes ``errors`` smaller. The sum of two errors is then a
+        tighter bound on the standard error of a difference.
     errors : float64 array of shape (known,)
         Standard deviation of the deviations of each row.
     margin : float

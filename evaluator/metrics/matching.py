@@ -201,8 +201,8 @@ def precedence_order(
 def most_confident(limit: int, keys: Keys, confidences: NDArray[np.float64], tie_breaks: TieBreaks) -> Indices:
     """Return, in ascending order, the indices of the first ``limit`` predictions with each key.
 
-    A key encodes an image and a class. Which predictions are the first is determined by the order of precedence of
-    :func:`winning_claims`.
+    A key encodes an image and a class. Predictions with equal keys are ordered by the precedence that
+    :func:`winning_claims` describes.
 
     Parameters
     ----------

@@ -225,7 +225,9 @@ def _refuse_incomplete(complete: bool) -> None:
 
 
 def _critical_value(largest: Numbers) -> float:
-    """Return the (1 − ``ERROR_RATE``) quantile of N numbers and infinity: the largest deviation in each replicate.
+    """Return the (1 − ``ERROR_RATE``) quantile of the largest deviations in N replicates.
+
+    Infinity counts as one more deviation, so the quantile may be infinite.
 
     >>> _critical_value(np.arange(1.0, 1000.0))
     950.0

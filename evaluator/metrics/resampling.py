@@ -49,11 +49,10 @@ def crowded_images(predictions: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
 def crowded_entries(
     crowded: NDArray[np.bool_], images: NDArray[np.integer[Any]], image_rows: ImageRows
 ) -> NDArray[np.bool_] | None:
-    """Return whether the image of each curve entry is crowded, or None if no entry needs this information.
+    """Return whether the image of each curve entry is crowded, or None if this information is not needed.
 
-    The information is used to compute additional curves that hide how many entries are scored; see
-    :meth:`CurveSteps.of`. They are not needed if no image is crowded, or if the split has no image. This does not
-    depend on the annotations.
+    It is used to compute additional curves that hide how many entries are scored; see :meth:`CurveSteps.of`. There are
+    no such curves if no image is crowded, or if the split has no image. Neither condition depends on the annotations.
 
     Parameters
     ----------

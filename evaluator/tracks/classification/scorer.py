@@ -73,12 +73,12 @@ class Entries:
         return cls(*truth.images_and_labels(truth.verified), highest, truth.present)
 
     def __getitem__(self, chosen: NDArray[np.bool_]) -> "Entries":
-        """Return the entries of the precision/recall curves that a Boolean mask selects."""
+        """Return the curve entries that a Boolean mask of shape (N,) selects."""
         arrays = self.images[chosen], self.labels[chosen], self.confidences[chosen], self.present[chosen]
         return Entries(*arrays)
 
     def average_precisions(self, positives: Numbers) -> Numbers:
-        """Return the average precision of each class. ``positives`` and the result have the shape (classes,)."""
+        """Return the average precision of each class, given the number of positives of each class; shape (classes,)."""
         hits = self.present.astype(np.float64)
         return average_precisions(self.labels, self.confidences, hits, positives, stepwise_average_precision)
 

@@ -40,11 +40,11 @@ class Entries:
     weights: NDArray[np.float64]
 
     def __getitem__(self, chosen: NDArray[np.bool_]) -> "Entries":
-        """Return the entries of the precision/recall curves that a Boolean mask selects."""
+        """Return the curve entries that a Boolean mask of shape (N,) selects."""
         return Entries(self.images[chosen], self.classes[chosen], self.confidences[chosen], self.weights[chosen])
 
     def average_precisions(self, positives: Numbers) -> Numbers:
-        """Return the average precision of each class. ``positives`` and the result have the shape (classes,)."""
+        """Return the average precision of each class, given the number of positives of each class; shape (classes,)."""
         count = 2 * len(positives) + 2
         return reported_average_precisions(self.classes, self.confidences, self.weights, positives, count)
 

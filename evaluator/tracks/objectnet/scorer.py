@@ -40,7 +40,7 @@ def trials_of(truth: ObjectNetTruth, table: SubmissionTable, top_k: int) -> Tria
 
 
 def metrics(counts: TrialCounts) -> dict[str, Numbers]:
-    """Return every metric of the track: proportions of correct guesses over all images, and means over classes."""
+    """Return every metric of the track: top-1 and top-5 accuracy over all images, and their means over the classes."""
     means = {f"mean_class_{name}": mean_over_classes(values) for name, values in counts.shares().items()}
     return counts.pooled_shares() | means
 

@@ -49,7 +49,7 @@ class PairEntries:
     misses: Sequence[NDArray[np.bool_]]
 
     def __getitem__(self, chosen: NDArray[np.bool_]) -> "PairEntries":
-        """Return the entries of the precision/recall curves that a Boolean mask selects."""
+        """Return the pairs that a Boolean mask of shape (N,) selects."""
         arrays = self.images[chosen], self.relations[chosen], self.confidences[chosen]
         return PairEntries(*arrays, [missing[chosen] for missing in self.misses])
 

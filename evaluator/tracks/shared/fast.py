@@ -193,7 +193,7 @@ def require_one_row_per_image(readers: Sequence[Reader]) -> None:
 
 
 def add_notices(truth: LabelTruth, readers: Sequence[Reader], findings: Findings) -> list[int]:
-    """Add the notices that all tracks share to ``findings``. Return the kernels' counts, summed over all threads."""
+    """Add the notices that all tracks share to ``findings``. Return the kernels' counters, summed over all threads."""
     counts: list[int] = np.sum([reader.state.counts for reader in readers], axis=0).tolist()
     if not truth.images_listed:
         notice_unknown_images(findings, counts[UNKNOWN_IMAGES])

@@ -48,7 +48,7 @@ class ObjectOutcomes(NamedTuple):
 
     @classmethod
     def of(cls, truth: KernelTruth) -> "ObjectOutcomes":
-        """Return the outcomes of the objects for a submission without predictions."""
+        """Return the outcomes of the objects for a submission without predictions: all objects are missed."""
         return cls(np.full(len(truth.boxes), MISSED, np.int8), np.zeros(len(truth.groups), bool))
 
 

@@ -37,7 +37,7 @@ BYTES_PER_LINE = 3
 
 
 class BlockReader:
-    """A reader of blocks of a detection submission for one thread, with the state of its kernels.
+    """A reader of blocks of a detection submission for one thread, with the arrays that its kernels update.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ class DetectionReader(BlockReader):
             self.state.counts[ENTRIES] = 0
 
     def merge(self, other: "DetectionReader") -> None:
-        """Merge the state of another thread into this reader's state.
+        """Merge the matches that another thread has found into those of this reader.
 
         Only the long layout, which has one row for each prediction, needs this step.
         """
@@ -196,9 +196,9 @@ class DetectionReader(BlockReader):
         merge(self.truth, self.state, other.state, self.threshold)
 
     def match_collected(self, readers: Sequence["DetectionReader"]) -> None:
-        """Apply the cap on predictions per image and class to the predictions that all threads have collected.
+        """Match the predictions that all threads have collected, without those that exceed the cap.
 
-        Match the remaining predictions.
+        The cap is the maximum number of predictions per image and class that are scored.
         """
         left = capped(self.truth, joined([collected(reader.state) for reader in readers]))
         self._make_room(len(left.images) + len(self.truth.groups))
@@ -220,7 +220,7 @@ class DetectionReader(BlockReader):
         self.state.counts[kernels.COLLECTED] = count
 
     def finish(self) -> None:
-        """Add the true positives of all images to the curve entries. Call this after merging all threads' states.
+        """Add the true positives of all images to the curve entries. Call this after all readers have been merged.
 
         Only the long layout, which has one row for each prediction, needs this step.
         """

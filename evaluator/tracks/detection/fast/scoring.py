@@ -166,7 +166,7 @@ def entries_with_images(readers: Sequence[DetectionReader]) -> Entries:
 
 
 def merge_threads(readers: Sequence[DetectionReader]) -> None:
-    """Merge the states of all threads, and match the predictions that they have collected."""
+    """Merge the matches that all threads have found, and match the predictions that they have collected."""
     first, *others = readers
     predictions = predictions_of_images(readers)
     for reader in readers:

@@ -76,7 +76,7 @@ def public_kernel_truth(truth: RelationshipsTruth) -> KernelTruth:
 
 
 class RelationshipReader:
-    """A reader of submissions to the relationships track for one thread, with the state of its compiled kernels."""
+    """A reader of submissions to the relationships track for one thread, with the arrays that its kernels update."""
 
     def __init__(self, truth: KernelTruth, header: FileHeader, threshold: float) -> None:
         self.truth = truth

@@ -131,7 +131,7 @@ def all_entries(readers: Sequence[RelationshipReader]) -> PairEntries:
 
 
 def misses_of(readers: Sequence[RelationshipReader]) -> list[NDArray[np.bool_]]:
-    """Merge the states of all threads. Return which predicted pairs hit no triplet, and which hit no phrase."""
+    """Merge the matches that all threads have found. Return which pairs hit no triplet, and which hit no phrase."""
     first, offset = readers[0], readers[0].entries
     for other in readers[1:]:
         merge(first.state, other.state, offset)

@@ -117,7 +117,7 @@ class CodedCurves:
         return np.where(positives > 0, found[:, :count], np.nan)
 
     def curve(self, number: int, roles: Roles, positives: float, partial_weight: float) -> Curve:
-        """Return the precision/recall curve with the given number.
+        """Return the precision/recall curve with the given index.
 
         The curve has no points if it has no entries or no positives.
         """
