@@ -67,8 +67,8 @@ def usage_hash(salt: bytes, usages: Iterable[tuple[str, str]]) -> str | None:
     r"""Return a hash that commits to the usage of each image without revealing it, as 64 hexadecimal digits.
 
     The result is HMAC-SHA256(salt, message). The message consists of the line ``"\0usage"`` and a line ``IMAGE,Usage``
-    for each image, in the order of the ids, as a CSV file in UTF-8 with newlines. Without a salt, the result is None,
-    because anybody could guess the split and confirm the guess.
+    for each image, in CSV format and sorted by id. It is encoded in UTF-8, and every line ends with a line feed.
+    Without a salt, the result is None, because anybody could guess the split and confirm the guess.
 
     Parameters
     ----------

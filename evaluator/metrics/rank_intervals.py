@@ -107,7 +107,8 @@ def individual_rank_intervals(
 
     Parameters, results and errors are those of :func:`top_rank_intervals`. If ``complete`` is false, every row that was
     left out must differ from each of ``rows`` by more than ``FAR`` times the sum of their standard errors. The critical
-    value of a row covers only its own pairs, so the interval is usually narrower.
+    value of a row covers only the pairs that contain this row, so its interval is usually narrower than its
+    simultaneous interval.
 
     Examples
     --------

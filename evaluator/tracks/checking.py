@@ -130,10 +130,10 @@ def usage_of(folder: TruthFolder, images: Mapping[str, int]) -> NDArray[np.int8]
 
 
 def warn_unlisted_images(folder: TruthFolder) -> None:
-    """Warn if the image list of a challenge contains only annotated images.
+    """Warn if the ground truth folder of a challenge has no ``images.csv``, which lists all images.
 
-    The template submission lists all images of the ground truth, so participants would see which images have
-    annotations.
+    Without this file, only the annotated images are known. The template submission, which lists all known images, would
+    then show participants which images have annotations.
     """
     if folder.hidden and "images.csv" not in folder:
         message = "is missing, so the template submission lists only the annotated images; list every image"

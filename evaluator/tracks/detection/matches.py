@@ -64,7 +64,7 @@ class Matches:
 
     @property
     def scored(self) -> NDArray[np.bool_]:
-        """Whether each detection is scored, that is, verified and not absorbed; shape (N,)."""
+        """Whether each detection is scored: it is in ``verified``, and not in ``absorbed``; shape (N,)."""
         return self.verified & ~self.absorbed
 
     @property

@@ -35,7 +35,7 @@ def match(
     Masks are matched in the same way as boxes in detection. A detection that matches an object with only a box is
     absorbed: it is neither a true nor a false positive. Source: the official Open Images code.
     """
-    # The threshold is rounded to single precision, because mask overlaps have this precision.
+    # The IoU threshold is rounded to single precision, because mask overlaps have this precision.
     mask_threshold = float(np.float32(parameters.iou_threshold))
     object_masks, group_masks = truth.masks_of_objects, truth.masks_of_groups
     detections, masks = within_cap(truth, detections, masks, object_masks)

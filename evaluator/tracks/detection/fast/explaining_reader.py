@@ -112,7 +112,10 @@ class ExplainingReader(BlockReader):
         return Outcomes(np.zeros(2, np.int64), np.empty(entries), codes, confusions, *self.objects)
 
     def read(self, data: Bytes, stop: int, position: int) -> None:
-        """Read the lines before the offset ``stop``. In the Kaggle layout, determine the outcomes of their predictions.
+        """Read the lines before the offset ``stop``.
+
+        In the Kaggle layout, determine the outcomes of their predictions. In the long layout, only keep the
+        predictions, because other predictions for the same images may follow.
 
         Raises
         ------

@@ -30,9 +30,9 @@ from evaluator.tracks.shared.curves.buckets import Segments
 from evaluator.tracks.shared.fast import REASONS, Bytes, FileHeader
 
 ENTRIES_PER_SEGMENT = 1 << 20
-# The length of the shortest possible detection, "a 0 0 0 0 0 ", limits the number of detections in a block.
+# Length of the shortest possible detection, "a 0 0 0 0 0 ". It limits how many detections fit into a block.
 BYTES_PER_DETECTION = 12
-# The length of the shortest possible line, "a,\n", limits the number of lines in a block.
+# Length of the shortest possible line, "a,\n". It limits how many lines fit into a block.
 BYTES_PER_LINE = 3
 
 
@@ -107,7 +107,7 @@ class BlockReader:
         return int(np.count_nonzero(self.state.named) + self.state.counts[UNKNOWN_IMAGES])
 
     def read_block(self, data: Bytes, stop: int) -> None:
-        """Read the lines before the offset ``stop`` with a kernel. The state must have room for their predictions.
+        """Read the lines before the offset ``stop`` with a kernel. Its arrays must have room for their predictions.
 
         Raises
         ------
