@@ -60,7 +60,7 @@ class SplitReport:
         Name of the metric by which leaderboards are sorted.
     metrics : mapping of str to float in [0, 1], or None if undefined
     classes : list of rows
-        ``label``, ``name``, and the columns that the track declares.
+        A row for each class, relation or phrase type: ``label``, ``name``, and the columns that the track declares.
     intervals : mapping of str to (low, high)
         95% confidence intervals of the metrics, if bootstrap replicates were drawn.
     replicates : mapping of str to float64 array of shape (N,)
@@ -139,7 +139,7 @@ class Report:
 
     @property
     def way(self) -> str:
-        """The implementation that scored the submission, with the reason if it is the reference implementation."""
+        """The implementation that scored the submission: "fast path", or "reference implementation: " and why."""
         if self.reference is None:
             return "fast path"
         reason = f": {self.reference.value}" if self.reference.value else ""

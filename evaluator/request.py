@@ -111,7 +111,10 @@ class ReportOptions:
 
     @property
     def needs_images(self) -> bool:
-        """Whether the scorer must keep the image of each prediction, as curves and bootstrap replicates require."""
+        """Whether the scorer must remember which image each prediction belongs to.
+
+        Precision/recall curves and bootstrap replicates are computed from this information.
+        """
         return self.curves or self.bootstrap is not None
 
 

@@ -173,9 +173,9 @@ def _text(value: Any) -> str:
 
 
 def _value(found: Mapping[str, Any], name: str, kind: type, *other: Any) -> Any:
-    """Return the value of the key ``name`` in a JSON object.
+    """Return the value of the key ``name`` in the JSON object ``found``.
 
-    Raises InvalidResults unless the type of the value is exactly ``kind`` or the value is in ``other``.
+    Raises InvalidResults unless the type of the value is exactly ``kind`` or the value is one of ``other``.
     """
     value = found.get(name, _value)
     if type(value) is kind or value in other:

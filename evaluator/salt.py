@@ -31,8 +31,8 @@ def image_fraction(salt: bytes, seed: int, image: str) -> float:
     """Return a number in [0, 1) for an image. The image is public if this number is below the public fraction.
 
     The number is the first 8 bytes of HMAC-SHA256(salt, image), as a big-endian integer, divided by 2**64. The image id
-    is encoded in UTF-8. Without a salt, sha256("seed:image") is used instead of the HMAC. The seed has no effect if
-    there is a salt.
+    is encoded in UTF-8. If the salt is empty, the number is computed from the SHA-256 hash of ``SEED:IMAGE`` instead,
+    with the seed as a decimal number. Otherwise, the seed has no effect.
 
     >>> round(image_fraction(bytes(16), 7, "a"), 6), round(image_fraction(b"", 7, "a"), 6)
     (0.586268, 0.511136)
@@ -45,8 +45,9 @@ def replicate_entropy(salt: bytes, split: int, seed: int, number: int) -> int:
     r"""Return the 256 bits that seed the random generator of one bootstrap replicate.
 
     The result is HMAC-SHA256(salt, message) as a big-endian integer. The message is ``"\0replicate:SPLIT:SEED:NUMBER"``
-    in ASCII, with decimal numbers. SPLIT is 0 for all, 1 for public, 2 for private. NUMBER starts at 0. The message
-    begins with a NUL byte, so it never equals an image id, and each HMAC serves only one purpose.
+    in ASCII, with decimal numbers. SPLIT is 0 for all images, 1 for public images, 2 for private images. NUMBER is the
+    index of the replicate, counted from 0. The message begins with a NUL byte, so it never equals an image id, and each
+    HMAC serves only one purpose.
 
     Parameters
     ----------
@@ -66,8 +67,8 @@ def usage_hash(salt: bytes, usages: Iterable[tuple[str, str]]) -> str | None:
     r"""Return a hash that commits to the usage of each image without revealing it, as 64 hexadecimal digits.
 
     The result is HMAC-SHA256(salt, message). The message consists of the line ``"\0usage"`` and a line ``IMAGE,Usage``
-    for each image, in the order of the ids, as a CSV file in UTF-8 with newlines. Without a salt, the result is None,
-    because anybody could guess the split and confirm the guess.
+    for each image, in CSV format and sorted by id. It is encoded in UTF-8, and every line ends with a line feed.
+    Without a salt, the result is None, because anybody could guess the split and confirm the guess.
 
     Parameters
     ----------

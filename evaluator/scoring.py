@@ -109,7 +109,7 @@ def _evaluated(
     parameters: ParametersType,
     findings: Findings,
 ) -> tuple[Outcome, ReferenceNeeded | None]:
-    """Score a submission. Return the scores and, if compiled kernels did not compute them, the reason.
+    """Score a submission. Return the scores, and the reason if the compiled kernels could not compute them.
 
     Raises
     ------
@@ -182,8 +182,8 @@ def check_with_kit(
     scorer, findings = scorer_of(kit.track.name), Findings(most=kit.limits.defects)
     truth, parameters = scorer.truth_of(kit.truth), scorer.parameters_of(kit.parameters)
     resources = Resources(kit.limits, threads, progress)
-    # A file that the compiled kernels can read has no defects, so only other files are checked in detail. The kernels
-    # receive only the public labels here, because a check kit contains no others.
+    # If the compiled kernels can read a file, it has no defects. Any other file is checked in detail. A check kit
+    # contains only the public part of the ground truth, so the kernels receive no annotations here.
     fast = fast_path_for(scorer.track, submission, progress)
     if fast is None or fast.check(truth, submission, parameters, resources, findings) is not None:
         _read(scorer, submission, truth, parameters, resources, findings)

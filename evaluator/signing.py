@@ -1,8 +1,9 @@
 """Writes and reads signed JSON documents. A document is signed with Ed25519 (RFC 8032).
 
 A signed file is a JSON object with three members. ``results`` is the document. ``public_key`` has 64 hexadecimal
-digits. ``ed25519`` is the signature of the document's canonical bytes and has 128 hexadecimal digits. The file as a
-whole is in canonical form too, so that equal contents always produce identical files.
+digits. ``ed25519`` is the signature of the document and has 128 hexadecimal digits. The signed bytes are those that
+:func:`canonical` returns for the document. The file itself is written in this canonical form too, so equal contents
+always produce identical files.
 """
 
 import json
@@ -35,7 +36,7 @@ class OtherKey(InvalidSigned):
 class Opened:
     """A parsed signed file. ``signed`` is true if the signature matches the document.
 
-    ``canonical`` is true if the file consists of exactly the canonical bytes.
+    ``canonical`` is true if the file consists of exactly the bytes that :func:`canonical` returns for its content.
     """
 
     document: Any

@@ -15,8 +15,8 @@ LEAST_REPLICATES = 19
 # The critical value with which a rank test begins: two rows are distinguished only if their scores differ by more than
 # this number of standard errors.
 FAR = 8.0
-# Score differences and standard errors below this value are treated as rounding errors. Equal results can differ in the
-# last digits if their terms are added in different orders.
+# Score differences and standard errors below this value are treated as rounding errors. Two scores that should be equal
+# can differ in the last digits if they are sums of the same numbers in different orders.
 ROUNDING = 1e-12
 # The variance of the difference between two rows is the sum of their variances minus twice their covariance. If the
 # result is below this fraction of the sum, too many digits have cancelled out. The variance is then computed from the
@@ -28,7 +28,7 @@ CANCELLED = 1e-6
 class KnownRows:
     """The rows of a leaderboard that have bootstrap replicates, called known rows.
 
-    Replicates that are undefined for most rows are left out.
+    Replicates in which most rows have no defined score are left out.
 
     Attributes
     ----------
@@ -38,12 +38,14 @@ class KnownRows:
         Indices of the known rows.
     scores : float64 array of shape (known,), in descending order
     deviations : float64 array of shape (known, N)
-        The N replicates of each row minus their mean. The mean of each replicate over all rows is also subtracted,
-        which does not change the differences between rows but gives tighter bounds on them.
+        The N replicates of each row minus their mean. The mean of each replicate over all rows is also subtracted. This
+        does not change the differences between rows, but it makes ``errors`` smaller. The sum of two errors is then a
+        tighter bound on the standard error of a difference.
     errors : float64 array of shape (known,)
         Standard deviation of the deviations of each row.
     margin : float
-        See :func:`evaluator.metrics.rank_intervals.top_rank_intervals`.
+        Added to the score difference that distinguishes two rows; see
+        :func:`evaluator.metrics.rank_intervals.top_rank_intervals`.
     """
 
     size: int
@@ -63,8 +65,8 @@ class KnownRows:
             raise ValueError("the scores must be in descending order")
         defined = ~np.isnan(replicates)
         present = defined.any(axis=1)
-        # A replicate is used if it is defined for most rows. If it had to be defined for all rows, a single row could
-        # make it unusable.
+        # A replicate is used if most rows have a defined score in it. If all rows had to have one, a single row could
+        # make the replicate unusable.
         usable = 2 * defined.sum(axis=0) > present.sum()
         enough = usable.sum() >= LEAST_REPLICATES
         rows = np.flatnonzero(present & defined[:, usable].all(axis=1) & enough)
@@ -75,7 +77,7 @@ class KnownRows:
         return cls(len(scores), rows, scores[rows], deviations, standard_errors(deviations), margin)
 
     def could_be_among(self, top: int) -> Flags:
-        """Return which known rows could be among the best ``top`` rows, given their scores and standard errors."""
+        """Return which known rows could be among the best ``top`` of them, given their scores and standard errors."""
         if len(self.rows) <= top:
             return np.ones(len(self.rows), bool)
         least = np.partition(self.scores - FAR * self.errors, -top)[-top]

@@ -53,8 +53,8 @@ def runs_of(compressed: Sequence[bytes]) -> Runs:
     Parameters
     ----------
     compressed : sequence of bytes
-        Each mask has characters from ``0`` to ``o`` only. At most five adjacent characters are ``P`` or above, and the
-        last character is below ``P``.
+        Each mask has characters from ``0`` to ``o`` only. A character from ``P`` on means that the next character
+        belongs to the same length. At most five such characters are adjacent, and the last character is below ``P``.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def runs_of(compressed: Sequence[bytes]) -> Runs:
 
 
 def _values(codes: NDArray[np.uint8], ends: Ints) -> tuple[Ints, Ints]:
-    """Return the numbers that the characters of all masks encode, and how many numbers each mask has."""
+    """Return the numbers that the characters of all compressed masks encode, and how many numbers each mask has."""
     continued = codes >= 32
     if not continued.any():
         return (codes ^ np.uint8(16)).astype(np.int64) - 16, np.diff(ends, prepend=0)
@@ -91,9 +91,9 @@ def _values(codes: NDArray[np.uint8], ends: Ints) -> tuple[Ints, Ints]:
 def _lengths(differences: Ints, starts: Ints, pairs: Ints, counts: Ints) -> Ints:
     """Return the lengths of the runs of pixels of all masks, given the lengths and differences in compressed form."""
     sums = np.cumsum(differences, axis=0)
-    # Most lengths are encoded as differences, so they are cumulative sums. Column 0 is for runs outside the mask. Its
-    # sums begin in the second row of each mask, because COCO never encodes a length as a difference from that of the
-    # first run.
+    # Most lengths are encoded as differences, so cumulative sums decode them. Column 0 contains the runs outside the
+    # mask. Its sums begin in the second row of each mask, because COCO encodes no length as a difference from the
+    # length of the first run.
     base = sums[starts] - differences[starts] * [0, 1]
     sums -= np.repeat(base, pairs, axis=0)
     sums[starts, 0] = differences[starts, 0]
@@ -116,7 +116,7 @@ def covered_by(runs: Runs) -> Ints:
 
 
 def _summed_by_mask(values: Ints, runs: Runs) -> Ints:
-    """Return the sum of the values of each mask, shape (N,). There is one value for each pair of runs."""
+    """Add up ``values``, one number for each pair of runs, and return the sum for each mask, shape (N,)."""
     return np.add.reduceat(values, runs.starts) if len(runs.starts) else runs.starts
 
 
@@ -190,7 +190,7 @@ class Masks:
         return Masks(self.compressed[chosen], self.areas[chosen], self.sizes[chosen])
 
     def joined(self, chosen: Ints) -> tuple[NDArray[np.uint8], Ints]:
-        """Return the concatenated compressed forms of the given masks, and the position at which each mask ends."""
+        """Return the compressed forms of the given masks as one array, and the end of each mask in this array."""
         texts = self.compressed[chosen].tolist()
         return np.frombuffer(b"".join(texts), np.uint8), np.cumsum([*map(len, texts)], dtype=np.int64)
 
@@ -202,9 +202,10 @@ def intersections(masks: Masks, others: Masks, first: Ints, second: Ints) -> NDA
     ----------
     masks, others : Masks
     first, second : int64 arrays of shape (P,)
-        The pairs: indices into ``masks`` and into ``others``. Where ``first`` repeats a mask, ``second`` must be
-        consecutive, as in the pairs of :func:`evaluator.metrics.matching.best_objects`. The function is fastest if
-        masks with the same range of ``second`` are adjacent.
+        The pairs: indices into ``masks`` and into ``others``. The pairs of one mask must be adjacent in ``first``, and
+        their indices in ``second`` must be consecutive, as in the pairs of
+        :func:`evaluator.metrics.matching.best_objects`. The function is fastest if masks with the same range of
+        ``second`` are adjacent.
 
     Returns
     -------
@@ -226,10 +227,10 @@ def intersections(masks: Masks, others: Masks, first: Ints, second: Ints) -> NDA
 
 
 def _portions(masks: Masks, others: Masks, first: Ints, second: Ints, begins: Ints) -> Iterator[slice]:
-    """Yield slices of masks that are compared together, each with at most about :data:`BYTES_AT_ONCE` of run lengths.
+    """Yield slices of masks that are compared together, each with at most about :data:`BYTES_AT_ONCE` compressed bytes.
 
-    A mask of ``others`` that is compared with several adjacent masks counts once towards this limit. ``begins``
-    contains the index in ``first`` at which the pairs of each mask begin.
+    Masks of ``others`` count towards this limit, but only once if several adjacent masks are compared with them.
+    ``begins`` contains the index in ``first`` at which the pairs of each mask begin.
     """
     partners, positions = np.unique(second, return_inverse=True)
     other_sizes = np.array([*map(len, others.compressed[partners].tolist())], np.int64)[positions]

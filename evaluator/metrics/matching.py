@@ -57,7 +57,7 @@ def best_objects_of_each(
 ) -> list[tuple[Indices, NDArray[np.float64]]]:
     """Return the result of :func:`best_objects` for each of several ways to measure overlap.
 
-    ``overlaps`` returns a sequence of ``count`` arrays: the overlaps by each measure.
+    ``overlaps`` takes indices of predictions and of objects. It returns ``count`` arrays of overlaps, one for each way.
     """
     best = [(np.full(len(keys), -1, np.int64), np.zeros(len(keys))) for _ in range(count)]
     for predictions, objects in pairs(keys, object_keys):
@@ -199,9 +199,10 @@ def precedence_order(
 
 
 def most_confident(limit: int, keys: Keys, confidences: NDArray[np.float64], tie_breaks: TieBreaks) -> Indices:
-    """Return, in ascending order, the indices of the first ``limit`` predictions of each key.
+    """Return, in ascending order, the indices of the first ``limit`` predictions with each key.
 
-    The order of the predictions is the order of precedence of :func:`winning_claims`.
+    A key encodes an image and a class. Predictions with equal keys are ordered by the precedence that
+    :func:`winning_claims` describes.
 
     Parameters
     ----------
@@ -219,7 +220,8 @@ def most_confident(limit: int, keys: Keys, confidences: NDArray[np.float64], tie
     array([1, 2])
     """
     order = np.lexsort((-confidences, keys))
-    # ``last`` contains, for each key with at least ``limit`` predictions, the index of the last one within the limit.
+    # ``last`` contains, for each key with at least ``limit`` predictions, the index of the last prediction within the
+    # limit.
     last = order[positions_in_groups(keys[order]) == limit - 1]
     if not len(last):
         return np.arange(len(keys))
@@ -233,8 +235,8 @@ def most_confident(limit: int, keys: Keys, confidences: NDArray[np.float64], tie
     if len(tied):
         tied = tied[np.argsort(keys[tied], kind="stable")]
         overlaps, coordinates = tie_breaks(tied)
-        # All tied predictions are sorted, even if their overlaps differ. Otherwise, the scoring time would reveal
-        # overlaps.
+        # Predictions with equal confidences are all sorted by coordinates, even if their overlaps alone determine which
+        # of them are kept. Otherwise, the scoring time would reveal overlaps with the ground truth.
         by_coordinates = np.lexsort((*reversed(coordinates), keys[tied]))
         tied, overlaps = tied[by_coordinates], overlaps[by_coordinates]
         starts = np.flatnonzero(positions_in_groups(keys[tied]) == 0)

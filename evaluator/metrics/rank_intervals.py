@@ -23,7 +23,7 @@ ENTRIES_AT_ONCE = 1 << 13
 
 
 class FarRowsMatter(Exception):
-    """Raised if leaderboard rows that the caller left out could change the rank intervals.
+    """Raised if leaderboard rows that the caller left out of the arguments could change the rank intervals.
 
     The caller must then pass the replicates of all rows.
     """
@@ -107,7 +107,8 @@ def individual_rank_intervals(
 
     Parameters, results and errors are those of :func:`top_rank_intervals`. If ``complete`` is false, every row that was
     left out must differ from each of ``rows`` by more than ``FAR`` times the sum of their standard errors. The critical
-    value of a row covers only its own pairs, so the interval is usually narrower.
+    value of a row covers only the pairs that contain this row, so its interval is usually narrower than its
+    simultaneous interval.
 
     Examples
     --------
@@ -133,11 +134,12 @@ class _Counts:
 
 
 def _stepped_down(board: KnownRows, top: int, *, complete: bool) -> _Counts:
-    """Return, for each row, how many rows are significantly better and how many are worse, by a stepwise test.
+    """Return, for each row, how many rows are significantly better and how many are significantly worse.
 
-    A row is no longer tested once ``top`` better rows are distinguished from it. To save time, the first step assumes
-    that rows that differ by more than :data:`FAR` standard errors are significantly different. If the critical value
-    of the remaining pairs is not smaller than :data:`FAR`, the first step is repeated with all pairs.
+    The rows are tested in steps with decreasing critical values. A row is no longer tested once ``top`` better rows are
+    distinguished from it. To save time, the first step assumes that rows that differ by more than :data:`FAR` standard
+    errors are significantly different. If the critical value of the remaining pairs is not smaller than :data:`FAR`,
+    the first step is repeated with all pairs.
     """
     critical, chosen = FAR, board.could_be_among(top)
     counts, next_critical = _step(board, chosen, critical)
@@ -152,7 +154,7 @@ def _stepped_down(board: KnownRows, top: int, *, complete: bool) -> _Counts:
 
 
 def _step(board: KnownRows, chosen: Flags, critical: float) -> tuple[_Counts, float]:
-    """Return how many rows are better and worse than each row at a critical value, and the next critical value."""
+    """Return the numbers of rows significantly better and worse than each row, and the next critical value."""
     counts = _Counts(*np.zeros((2, len(board.rows)), np.intp))
     largest = np.full(board.deviations.shape[1], SMALLEST)
     blocks = [slice(first, first + BLOCK) for first in range(0, len(board.rows), BLOCK)]
@@ -174,7 +176,7 @@ def _step(board: KnownRows, chosen: Flags, critical: float) -> tuple[_Counts, fl
 
 
 def _raise(largest: Numbers, ours: Numbers, theirs: Numbers, errors: Numbers) -> None:
-    """Update ``largest``, the largest deviation in each replicate, with all pairs of rows from two blocks.
+    """Update ``largest``, the largest deviation of any pair of rows in each replicate, with the pairs from two blocks.
 
     ``largest`` has shape (N,). Few pairs exceed the largest deviation so far. Therefore, a row of the first block is
     compared only in those replicates in which its distance from the highest or the lowest row of the second block
@@ -224,7 +226,9 @@ def _refuse_incomplete(complete: bool) -> None:
 
 
 def _critical_value(largest: Numbers) -> float:
-    """Return the (1 − ``ERROR_RATE``) quantile of the largest deviations in N replicates, with infinity added to them.
+    """Return the (1 − ``ERROR_RATE``) quantile of the largest deviations in N replicates.
+
+    Infinity counts as one more deviation, so the quantile may be infinite.
 
     >>> _critical_value(np.arange(1.0, 1000.0))
     950.0

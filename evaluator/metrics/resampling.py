@@ -1,8 +1,9 @@
-"""Sorts objects and entries of precision/recall curves once, for the computation of all bootstrap replicates.
+"""Sorts the data of precision/recall curves once, so that all bootstrap replicates can be computed from it.
 
-A replicate changes the weights of images. It changes neither matches nor the order of confidences. Therefore, each
-object and each entry is represented by the row index of its image in the matrix of image weights. The indices are
-stored in the order in which the weights are added.
+The data are the objects of the ground truth and the entries of the curves. An entry is a prediction or another answer
+with a confidence. A replicate changes the weights of images. It changes neither matches nor the order of confidences.
+Therefore, each object and each entry is represented by the row index of its image in the matrix of image weights. The
+indices are stored in the order in which the weights are added.
 """
 
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from evaluator.kernels import CROWD
 
-# Kinds of entries of a precision/recall curve: full true positive, partial true positive, false positive.
+# Kinds of entries of a precision/recall curve: true positive, true positive with a weight below 1, false positive.
 HIT, PARTIAL_HIT, MISS = range(3)
 KINDS = 3
 NO_ROW = -1
@@ -48,18 +49,17 @@ def crowded_images(predictions: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
 def crowded_entries(
     crowded: NDArray[np.bool_], images: NDArray[np.integer[Any]], image_rows: ImageRows
 ) -> NDArray[np.bool_] | None:
-    """Return whether the image of each entry is crowded, or None if curves need no complements.
+    """Return whether the image of each curve entry is crowded, or None if this information is not needed.
 
-    A complement is an additional curve that is computed only to hide how many entries are scored; see
-    :meth:`CurveSteps.of`. Curves need no complements if no image is crowded, or if the split has no image. This does
-    not depend on the annotations.
+    It is used to compute additional curves that hide how many entries are scored; see :meth:`CurveSteps.of`. There are
+    no such curves if no image is crowded, or if the split has no image. Neither condition depends on the annotations.
 
     Parameters
     ----------
     crowded : bool array of shape (images,)
         See :func:`crowded_images`.
     images : int array of shape (N,)
-        Image of each entry.
+        Index of the image of each entry.
     image_rows : ImageRows
 
     Examples
@@ -89,7 +89,7 @@ class ImageGroups:
 
     @classmethod
     def of(cls, groups: NDArray[np.integer[Any]], rows: NDArray[np.int32], count: int) -> "ImageGroups":
-        """Return ``count`` groups. Group ``groups[i]`` contains the image in row ``rows[i]``, unless this is NO_ROW.
+        """Return ``count`` groups. Group ``groups[i]`` contains the image in row ``rows[i]``, unless this is -1.
 
         >>> ImageGroups.of(np.array([1, 0, 1]), np.array([5, 6, -1], np.int32), 2)
         ImageGroups(rows=array([6, 5], dtype=int32), ends=array([1, 2]))
@@ -104,14 +104,15 @@ class CurveSteps:
     """Precision/recall curves as sequences of steps, from low to high confidence.
 
     A step is a run of true positives, followed by the false positives of equal or higher confidence up to the next true
-    positive. False positives with a lower confidence than all true positives do not change the area. They are left out,
-    unless curves have complements (see :meth:`of`). In curves without an envelope, all true positives of a run have the
-    same confidence.
+    positive. False positives with a lower confidence than all true positives do not change the area under the curve.
+    They are left out, unless additional curves hide the amount of work (see :meth:`of`). In curves without an envelope,
+    all true positives of a run have the same confidence.
 
     Attributes
     ----------
     rows : int32 array of shape (N,)
-        Rows of the matrix of image weights, step by step: full true positives, partial true positives, false positives.
+        Rows of the matrix of image weights, step by step: true positives with weight 1, true positives with a weight
+        below 1, and false positives.
     ends : int64 array of shape (steps, 3)
         End of each of these three parts in ``rows``.
     firsts : int64 array of shape (curves + 1,)
@@ -138,32 +139,34 @@ class CurveSteps:
         envelope: bool = True,
         crowded: NDArray[np.bool_] | None = None,
     ) -> "CurveSteps":
-        """Return the steps of the curves, computed from the entries that are scored.
+        """Return the steps of ``count`` curves, given an image, a confidence and a kind for each of their N entries.
 
         Parameters
         ----------
         curves : int array of shape (N,)
             Curve of each scored entry, from 0 to ``count`` - 1. For an entry that is not scored, ``count`` plus the
-            curve that it would belong to.
+            curve that it would belong to. Scores do not depend on such entries.
         confidences : float64 array of shape (N,)
         kinds : uint8 array of shape (N,)
             HIT, PARTIAL_HIT or MISS.
         rows : int32 array of shape (N,)
+            Row of each entry's image in the matrix of image weights.
         count : int
             Number of curves.
         envelope : bool
             True for interpolated average precision, False for a step at each distinct confidence.
         crowded : bool array of shape (N,)
-            Whether the image of each entry is crowded; see :func:`crowded_entries`. If None, curves have no
-            complements.
+            Whether the image of each entry is crowded; see :func:`crowded_entries`. If given, a second curve, called
+            the complement, is added for each curve.
 
         Returns
         -------
         CurveSteps
-            The steps of ``count`` curves, followed by those of their complements if ``crowded`` is given. Areas of
-            complements are not used. They only make the amount of work independent of which entries of crowded images
-            are scored. The complement of a curve contains the curve's entries from images that are not crowded, and the
-            entries from crowded images that are not scored.
+            The steps of ``count`` curves, followed by those of their complements. The complement of a curve contains
+            the curve's scored entries from images that are not crowded, and its entries from crowded images that are
+            not scored. Therefore, a curve and its complement together contain every entry from crowded images, scored
+            or not, and the running time does not reveal which ones are scored. The areas under complements are not
+            used.
 
         Examples
         --------
@@ -192,7 +195,7 @@ class CurveSteps:
         if not envelope:
             ascending = confidences[order]
             begins_step |= hits & np.r_[True, ascending[1:] != ascending[:-1]][: len(hits)]
-        # If ``crowded`` is given, the first entry of each curve also begins a step, so no false positive is left out.
+        # With complements, the first entry of each curve also begins a step, so no false positive is left out.
         if crowded is not None:
             begins_step[bounds[:-1][np.diff(bounds) > 0]] = True
         # ``steps`` contains the number of steps (see :class:`CurveSteps`) that begin before each curve entry.

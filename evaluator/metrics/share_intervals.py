@@ -21,7 +21,7 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Trials:
-    """The denominator of a proportion: the number of trials, and the number of images that have trials."""
+    """The number of trials from which a proportion is computed, and the number of images with such trials."""
 
     count: int
     images: int
@@ -79,5 +79,5 @@ def wilson_interval(share: float, size: float) -> Interval:
     middle = share + squared / 2
     half_width = sqrt(squared * (share * (1 - share) + squared / 4))
     low, high = (middle - half_width) / (1 + squared), (middle + half_width) / (1 + squared)
-    # The confidence interval must contain the proportion ``share`` even if its ends are rounded.
+    # The confidence interval must contain the proportion ``share`` despite rounding errors in the ends of the interval.
     return max(0.0, min(low, share)), min(1.0, max(high, share))

@@ -1,4 +1,4 @@
-"""Generates random boxes, random shifts of boxes, and confidences of a simulated detector, all in millionths."""
+"""Generates random boxes and the confidences of a simulated detector, as whole numbers of millionths."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ def random_boxes(stream: RandomStream, count: int) -> Ints:
     Returns
     -------
     int array of shape (count, 4)
-        XMin, XMax, YMin, YMax in millionths.
+        XMin, XMax, YMin, YMax in millionths of the width or height of the image.
     """
     sides = []
     for _ in range(2):

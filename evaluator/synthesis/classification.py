@@ -28,7 +28,7 @@ class LabelScene:
     present : bool array of shape (images, classes)
         Whether an image shows a class or one of its descendants.
     positive, negative : int64 arrays
-        Sorted keys (image × number of classes + class) of the verified labels.
+        Sorted keys (image × number of classes + class) of the labels verified as present and as absent.
     """
 
     ids: TextColumn

@@ -33,7 +33,7 @@ class DetectionScene:
     image, label, box, group
         For each object: index of its image, index of its class, corners of its box, and whether the object is a group.
     positive, negative : int64 arrays
-        Keys (image × number of classes + class) of the verified labels.
+        Keys (image × number of classes + class) of the labels verified as present and as absent.
     """
 
     ids: TextColumn

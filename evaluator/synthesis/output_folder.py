@@ -23,7 +23,7 @@ def check_replaceable(folder: Path) -> None:
     Raises
     ------
     OccupiedFolder
-        If ``folder`` is a file, or if it contains a file that its manifest does not list.
+        If ``folder`` is a file, or if it contains a file that its manifest (``synthesis.json``) does not list.
     """
     if not folder.exists():
         return
@@ -40,7 +40,8 @@ def check_replaceable(folder: Path) -> None:
 def replaced_folder(folder: Path, about: Mapping[str, Any]) -> Iterator[Path]:
     """Yield a new folder. It replaces ``folder`` when the ``with`` block ends without an error.
 
-    A manifest is added to the new folder. It contains the list of files, in addition to the data in ``about``.
+    The file ``synthesis.json``, called the manifest, is added to the new folder. It lists all files in the folder, and
+    contains the items of ``about``.
     """
     folder = folder.resolve()
     check_replaceable(folder)
@@ -60,7 +61,7 @@ def replaced_folder(folder: Path, about: Mapping[str, Any]) -> Iterator[Path]:
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """Return the manifest of a synthesized folder, or an empty dict if the folder was not synthesized."""
+    """Return the content of ``synthesis.json`` in a folder, or an empty dict if the folder was not synthesized."""
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -20,7 +20,7 @@ class Scene(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Synthesizer:
-    """A generator of images for one track.
+    """Describes how ground truths and submissions for one track are generated.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Checks ground truth folders for the compilers of all tracks, and warns about data that is probably a mistake."""
+"""Checks ground truth folders for the compilers of all tracks, and warns about data that is probably wrong."""
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -65,13 +65,13 @@ def _listing(folder: TruthFolder) -> set[str]:
 
 
 def check_labels(table: "TruthTable", column: str, known: Mapping[str, Any], listing: str) -> None:
-    """Add a fault for every label in a column that is not in the list of known labels."""
+    """Check a column of labels. Add a fault for every label that is not in the list of known labels."""
     outside = coded(table.texts(column), dict.fromkeys(known, 0)) < 0
     table.mark(column, outside, "truth_unknown_label", f"is not in {listing}")
 
 
 def check_boxes(table: "TruthTable", boxes: NDArray[np.float64], suffix: str = "") -> None:
-    """Add a fault for every inverted box, and a warning for every box that is probably wrong."""
+    """Add a fault for every box whose minimum exceeds its maximum, and warnings as in :func:`warn_boxes`."""
     warn_boxes(table, boxes, suffix)
     for axis, low, high in (("X", 0, 1), ("Y", 2, 3)):
         inverted = boxes[:, low] > boxes[:, high]
@@ -130,10 +130,10 @@ def usage_of(folder: TruthFolder, images: Mapping[str, int]) -> NDArray[np.int8]
 
 
 def warn_unlisted_images(folder: TruthFolder) -> None:
-    """Warn if the image list of a challenge contains only annotated images.
+    """Warn if the ground truth folder of a challenge has no ``images.csv``, which lists all images.
 
-    The template submission lists all images of the ground truth, so participants would see which images have
-    annotations.
+    Without this file, only the annotated images are known. The template submission, which lists all known images, would
+    then show participants which images have annotations.
     """
     if folder.hidden and "images.csv" not in folder:
         message = "is missing, so the template submission lists only the annotated images; list every image"

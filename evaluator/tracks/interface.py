@@ -33,7 +33,7 @@ SubmissionType_contra = TypeVar("SubmissionType_contra", contravariant=True)
 
 
 class Engine(Protocol):
-    """The two functions from which the metrics of all bootstrap replicates are computed.
+    """The two functions with which every track computes its metrics for all bootstrap replicates.
 
     They are implemented with kernels and with numpy.
 
@@ -82,8 +82,8 @@ class Outcome:
     matches : MatchTable or None
         The outcome of each prediction. None if no explanation was requested.
     trials : callable or None
-        A function that takes the name of a metric declared as a proportion, and returns the image of each trial as an
-        int array of shape (trials,). None if the track declares no proportion.
+        A function that takes the name of a metric declared as a proportion (hits / trials), and returns the image of
+        each trial as an int array of shape (trials,). None if the track declares no proportion.
     """
 
     splits: Splits
@@ -188,7 +188,7 @@ class Explainer(Protocol[TruthType_contra, ParametersType_contra, SubmissionType
         parameters: ParametersType_contra,
         progress: Progress,
     ) -> Outcome:
-        """Return the same outcome as the scorer, with an explanation and ``matches`` added."""
+        """Return the same outcome as the scorer, with tables that explain the score and with ``matches`` added."""
 
 
 class TruthDescriber(Protocol[TruthType_contra]):

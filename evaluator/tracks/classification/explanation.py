@@ -25,7 +25,7 @@ COLUMNS = ("Usage", "ImageID", "LabelName", "Score", "Present")
 def explain(
     truth: ClassificationTruth, table: SubmissionTable, parameters: TrackParameters, progress: Progress
 ) -> Outcome:
-    """Score the confidences in a submission. The outcome includes a table of confused classes and a row for each label.
+    """Score a submission. The outcome includes a table of confused classes, and a row for each verified label.
 
     The table ``class_errors`` counts the images in which a class that is verified as absent has a higher confidence
     than a class that is verified as present. For each present class, only the absent class with the highest confidence

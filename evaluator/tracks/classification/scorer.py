@@ -35,7 +35,7 @@ MISSING_CONFIDENCE = 0.0
 
 
 class ClassificationTruth(VerifiedTruth):
-    """The ground truth: the verified labels of each image."""
+    """The ground truth: the labels that annotators verified as present or as absent in each image."""
 
     present = StoredArray[np.bool_]()
     """Whether each verified label is present; shape (V,). A label verified as both present and absent is present."""
@@ -73,19 +73,19 @@ class Entries:
         return cls(*truth.images_and_labels(truth.verified), highest, truth.present)
 
     def __getitem__(self, chosen: NDArray[np.bool_]) -> "Entries":
-        """Return the entries of the precision/recall curves that a Boolean mask selects."""
+        """Return the curve entries that a Boolean mask of shape (N,) selects."""
         arrays = self.images[chosen], self.labels[chosen], self.confidences[chosen], self.present[chosen]
         return Entries(*arrays)
 
     def average_precisions(self, positives: Numbers) -> Numbers:
-        """Return the average precision of each class. ``positives`` and the result have the shape (classes,)."""
+        """Return the average precision of each class, given the number of positives of each class; shape (classes,)."""
         hits = self.present.astype(np.float64)
         return average_precisions(self.labels, self.confidences, hits, positives, stepwise_average_precision)
 
 
 @dataclass(frozen=True, slots=True)
 class ClassificationStatistics:
-    """The positives and the precision/recall curves of a split, prepared for computing bootstrap replicates."""
+    """The present labels and the precision/recall curves of a split, prepared for computing bootstrap replicates."""
 
     positives: ImageGroups
     curves: CurveSteps

@@ -71,7 +71,7 @@ def _ranges(
     images: int,
     labels: int,
 ) -> dict[str, NDArray[Any]]:
-    """Return the arrays that divide the verified classes by image, and the boxes and groups by verified class.
+    """Return where each image begins among the verified classes, and each verified class among the boxes and groups.
 
     ``verified``, ``boxes`` and ``groups`` are ascending keys (image × number of labels + label).
     """

@@ -1,4 +1,4 @@
-"""The entries of precision/recall curves, from which the outcome of a submission is computed."""
+"""The entries of precision/recall curves, from which the score report of a submission is computed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from evaluator.tracks.shared.label_truth import ObjectTruth
 
 @dataclass(slots=True)
 class Entries:
-    """The entries of all curves: one for each detection that matches no group-of box, and one for each matched group.
+    """The entries of all precision/recall curves: the detections, and an additional entry for each matched group.
 
     Attributes
     ----------
@@ -40,11 +40,11 @@ class Entries:
     weights: NDArray[np.float64]
 
     def __getitem__(self, chosen: NDArray[np.bool_]) -> "Entries":
-        """Return the entries of the precision/recall curves that a Boolean mask selects."""
+        """Return the curve entries that a Boolean mask of shape (N,) selects."""
         return Entries(self.images[chosen], self.classes[chosen], self.confidences[chosen], self.weights[chosen])
 
     def average_precisions(self, positives: Numbers) -> Numbers:
-        """Return the average precision of each class. ``positives`` and the result have the shape (classes,)."""
+        """Return the average precision of each class, given the number of positives of each class; shape (classes,)."""
         count = 2 * len(positives) + 2
         return reported_average_precisions(self.classes, self.confidences, self.weights, positives, count)
 
@@ -67,6 +67,7 @@ class ScoredDetections:
     truth : ObjectTruth
     entries : Entries
     group_weight : float
+        The amount that a matched group adds to the number of true positives.
     crowded : bool array of shape (images,)
         See :func:`evaluator.metrics.resampling.crowded_images`.
     """

@@ -69,7 +69,10 @@ def match(truth: DetectionTruth, detections: Detections, parameters: DetectionPa
 
 
 def _ranges(keys: NDArray[np.int64], object_keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return, for each key (image and label), the start and end of the range of objects with this key, shape (N, 2)."""
+    """Return, for each key, the start and end of the range of objects with this key, shape (N, 2).
+
+    A key encodes an image and a label or, if labels need not match, only an image.
+    """
     return np.stack([np.searchsorted(object_keys, keys, side=side) for side in ("left", "right")], axis=1)
 
 

@@ -64,7 +64,7 @@ class Matches:
 
     @property
     def scored(self) -> NDArray[np.bool_]:
-        """Whether each detection is scored, that is, verified and not absorbed; shape (N,)."""
+        """Whether each detection is scored: it is in ``verified``, and not in ``absorbed``; shape (N,)."""
         return self.verified & ~self.absorbed
 
     @property
@@ -84,7 +84,7 @@ class Matches:
         return crowded_images(np.bincount(self.detections.images, minlength=len(truth.images)))
 
     def entries(self, truth: ObjectTruth, group_weight: float) -> Entries:
-        """Return the entries of the curves: all detections, even if they are not scored, and the matched groups.
+        """Return the entries of the precision/recall curves: all detections, scored or not, and the matched groups.
 
         Detections that are not scored, and all entries of images that are not scored, get the codes of additional
         classes, which are not reported.
@@ -108,7 +108,7 @@ def confidences_of_groups(
 ) -> NDArray[np.float64]:
     """Return the confidence at which each of ``count`` groups is matched by the detections that it absorbs.
 
-    A group does not count as matched if its weight is 0, or if all its detections have a confidence of 0 or less.
+    A group does not count as matched if ``group_weight`` is 0, or if all its detections have a confidence of 0 or less.
     """
     highest = highest_confidences(groups, confidences, count)
     return np.where((highest > 0) & (group_weight > 0), highest, NOT_FOUND)

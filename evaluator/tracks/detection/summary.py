@@ -15,7 +15,7 @@ Counts = NDArray[np.integer[Any]] | Numbers
 
 
 def weighted(ordinary: Counts, groups: Counts, group_weight: float) -> Numbers:
-    """Return the number of positives. An ordinary object contributes 1, and a group contributes its weight.
+    """Return the number of positives of each class: ordinary objects, plus groups times the weight of a group.
 
     >>> weighted(np.array([2, 0]), np.array([1, 1]), 0.5)
     array([2.5, 0.5])
@@ -51,7 +51,7 @@ def split_report(truth: ObjectTruth, split: str, group_weight: float, areas: Are
     split : str
     group_weight : float
     areas : callable
-        A function that computes the areas under the curves of the split. Each image counts once.
+        A function that takes the number of positives of each class, and returns the area under the curve of each class.
     counts : EntryCounts
     """
     numbers = MeanAveragePrecision.of(weighted(*truth.counts(split), group_weight), areas)

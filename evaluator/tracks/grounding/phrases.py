@@ -28,6 +28,7 @@ class Phrase:
     index : int
         Index of the phrase within its sentence. The index also counts phrases without a box.
     types : tuple of str
+        Kinds of the object that the phrase names, such as ``people``.
     boxes : list of [x1, y1, x2, y2]
         Boxes in pixels; the first pixel has the coordinate 0.
     file, line
@@ -119,7 +120,8 @@ def _is_box(box: Any) -> bool:
 def _published(folder: TruthFolder) -> Iterator[Phrase]:
     """Yield the phrases in the published files of Flickr30k Entities, for the images in ``split.txt``.
 
-    Phrases whose coreference chain has no box are left out.
+    Each phrase belongs to a coreference chain: all phrases for the same object of an image. Phrases whose chain has no
+    box are left out.
     """
     for image in dict.fromkeys(folder.text("split.txt").split()):
         text, annotation = f"Sentences/{image}.txt", f"Annotations/{image}.xml"
@@ -143,7 +145,7 @@ def _of_image(folder: TruthFolder, image: str, text: str, boxes: dict[str, list[
 
 
 def _boxes(folder: TruthFolder, file: str) -> dict[str, list[list[float]]]:
-    """Return the boxes of each coreference chain in an image.
+    """Return the boxes of each coreference chain (the phrases for the same object) in an image.
 
     Pixels are counted from 0. In the published files of Flickr30k Entities, they are counted from 1.
     """

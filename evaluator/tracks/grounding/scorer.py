@@ -37,8 +37,8 @@ def first_hits(truth: GroundingTruth, ranked: RankedBoxes, parameters: Grounding
         owners,
         lambda ours, theirs: intersection_over_union(ranked.boxes[few[ours]], boxes[theirs]),
     )
-    # If a phrase has many predictions, `highest_overlaps` is used, because its running time hardly depends on how many
-    # ground truth boxes the phrase has, and so does not reveal their number.
+    # For phrases with many predictions, `highest_overlaps` is used. Its running time hardly depends on the number of
+    # ground truth boxes of a phrase, so it does not reveal this number.
     overlap[many] = highest_overlaps(ranked.phrases[many], ranked.boxes[many], owners, boxes)
     hits = overlap >= parameters.iou_threshold
     ranks = np.full(len(truth.phrase_images), NEVER)

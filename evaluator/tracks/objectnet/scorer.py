@@ -27,7 +27,8 @@ GUESSES = tuple(column.name for column in OBJECTNET.form.columns if column.kind 
 def trials_of(truth: ObjectNetTruth, table: SubmissionTable, top_k: int) -> Trials:
     """Return one trial for each image whose class is known, grouped by class.
 
-    A trial succeeds if the first guess (``top1``) or one of the first ``top_k`` guesses (``top5``) is correct.
+    A trial meets the criterion ``top1`` if the first guess is correct, and the criterion ``top5`` if one of the first
+    ``top_k`` guesses is correct.
     """
     guesses = np.full((len(truth.images), len(GUESSES)), NO_GUESS, np.int64)
     guesses[table.codes("image")] = np.stack([table.codes(name) for name in GUESSES], axis=1)
@@ -39,7 +40,7 @@ def trials_of(truth: ObjectNetTruth, table: SubmissionTable, top_k: int) -> Tria
 
 
 def metrics(counts: TrialCounts) -> dict[str, Numbers]:
-    """Return every metric of the track: proportions of correct guesses over all images, and means over classes."""
+    """Return every metric of the track: top-1 and top-5 accuracy over all images, and their means over the classes."""
     means = {f"mean_class_{name}": mean_over_classes(values) for name, values in counts.shares().items()}
     return counts.pooled_shares() | means
 

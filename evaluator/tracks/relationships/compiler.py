@@ -94,7 +94,7 @@ def _relation_names(related: TruthTable, listed: Mapping[str, str] | None) -> Ma
 
 
 def _triplets(table: TruthTable, images: Index, labels: Index, relations: Index) -> dict[str, NDArray[Any]]:
-    """Return the arrays of the ground truth that have one element for each triplet."""
+    """Return the arrays that describe the triplets of the ground truth, with one element for each triplet."""
     boxes = []
     for number, columns in enumerate((FIRST, SECOND), 1):
         boxes.append(table.numbers(*columns))

@@ -27,7 +27,7 @@ The first sequence is for the curve of each relation, and the second is for the 
 
 @dataclass(frozen=True, slots=True)
 class PairEntries:
-    """The entries of all curves, one for each predicted pair.
+    """The predicted pairs, as entries of precision/recall curves.
 
     Attributes
     ----------
@@ -39,7 +39,8 @@ class PairEntries:
         discarded; otherwise, the running time would reveal which pairs are scored.
     confidences : float64 array of shape (N,)
     misses : bool arrays of shape (N,), one for each of :data:`KINDS`
-        Whether each pair is a false positive, as a relationship and as a phrase.
+        Whether each pair is a false positive. The first array is for relationships, where both boxes must match. The
+        second is for phrases, where only the box around both boxes must match.
     """
 
     images: Integers
@@ -48,7 +49,7 @@ class PairEntries:
     misses: Sequence[NDArray[np.bool_]]
 
     def __getitem__(self, chosen: NDArray[np.bool_]) -> "PairEntries":
-        """Return the entries of the precision/recall curves that a Boolean mask selects."""
+        """Return the pairs that a Boolean mask of shape (N,) selects."""
         arrays = self.images[chosen], self.relations[chosen], self.confidences[chosen]
         return PairEntries(*arrays, [missing[chosen] for missing in self.misses])
 
@@ -70,8 +71,8 @@ class PairEntries:
     ) -> list[CurveSteps]:
         """Return the precision/recall curves of relationships and those of phrases, each as a sequence of steps.
 
-        The result has one element, with ``count`` curves, for each of :data:`KINDS`. ``curves``, ``count`` and
-        ``crowded`` are the arguments of :meth:`CurveSteps.of`.
+        The first element of the result contains ``count`` curves of relationships, the second ``count`` curves of
+        phrases. ``curves``, ``count`` and ``crowded`` are passed to :meth:`CurveSteps.of`.
         """
         rows = image_rows[self.images]
         kinds = [np.where(missing, MISS, HIT).astype(np.uint8) for missing in self.misses]

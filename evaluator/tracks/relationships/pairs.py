@@ -37,8 +37,9 @@ class Pairs:
     coordinates : list of eight float64 arrays of shape (N,)
         Coordinates of both boxes in double precision. They break ties between pairs of equal confidence and overlap.
     is_scored : bool array of shape (N,)
-        Whether each pair is scored. Both labels must be in the ground truth. In addition, both must be verified in the
-        image, or at least one must be negative: image_labels.csv has a row for it, but no triplet of the image has it.
+        Whether each pair is scored. A pair is not scored if one of its labels is not in the ground truth. Any other
+        pair is scored if both labels are verified in the image, or if at least one label is negative in the image:
+        image_labels.csv has a row for it, but no triplet of the image has it.
     """
 
     rows: NDArray[np.int64]

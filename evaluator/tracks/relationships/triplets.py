@@ -26,6 +26,8 @@ class TripletKeys:
 
     Examples
     --------
+    A triplet in image 5 has the labels 0 and 2 and the relation 1. :meth:`decode` does not return the image.
+
     >>> keys = TripletKeys(labels=3, relations=2)
     >>> key = keys.encode(np.array([5]), np.array([0]), np.array([2]), np.array([1]))
     >>> [codes.item() for codes in keys.decode(key)]

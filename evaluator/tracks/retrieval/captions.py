@@ -8,8 +8,8 @@ from itertools import pairwise
 # Smallest number of captions whose order is compared with the order of images. Fewer captions would too often have the
 # same order by chance.
 MIN_ORDERED = 5
-# Smallest number of captions for the check whether captions of the same image are adjacent. With fewer captions, this
-# would happen too often by chance.
+# Smallest number of captions for the check whether captions of the same image are adjacent. Among fewer captions, they
+# would too often be adjacent by chance.
 MIN_GROUPED = 20
 # A shorter image id can be part of a caption id by chance, so it must be a separate word of the caption id.
 MIN_ID_CHARACTERS = 5

@@ -27,7 +27,7 @@ RECALLS = tuple(f"recall@{depth}" for depth in DEPTHS)
 def trials_of(ranked: RanksByDirection) -> Trials:
     """Return one trial for each query, grouped by the direction of the query.
 
-    A trial succeeds at a depth K if one of the first K answers is correct.
+    For each depth K, a trial is a hit if one of the first K answers is correct.
     """
     ranks = np.concatenate([ranked[direction].ranks for direction in DIRECTIONS])
     images = [ranked[direction].images for direction in DIRECTIONS]
@@ -68,7 +68,10 @@ def split_report(ranked: RanksByDirection, trials: Trials, in_split: NDArray[np.
 
 
 def median_rank(queries: QueryRanks, chosen: NDArray[np.bool_]) -> float | None:
-    """Return the 1-based median rank of the selected queries; None without queries or if a list is incomplete."""
+    """Return the median rank, counted from 1, of the first correct answers to the selected queries.
+
+    Return None if no query is selected, or if a list in the submission does not contain all possible answers.
+    """
     return 1.0 + float(np.median(queries.ranks[chosen])) if queries.complete and chosen.any() else None
 
 

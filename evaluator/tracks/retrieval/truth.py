@@ -56,7 +56,8 @@ class RetrievalTruth(Truth):
     def public_arrays(self) -> dict[str, NDArray[np.int64]]:
         """The arrays that participants may see: an image for each caption.
 
-        The images are arbitrary, so they do not reveal which image a caption belongs to.
+        These images are not the images that the captions belong to, which are secret. The captions are assigned to the
+        images one after another.
         """
         images = max(len(np.unique(self.caption_images)), 1)
         return {"caption_images": np.arange(len(self.captions)) % images}
@@ -64,8 +65,10 @@ class RetrievalTruth(Truth):
     def queries(self, direction: Direction) -> Queries:
         """Return the queries of a direction and their answers, both sorted by id.
 
-        Defects are reported in the order of the queries. Ids are sorted so that this order does not reveal the order of
-        captions in the ground truth folder, which earlier versions kept in prepared ground truths.
+        A direction is image to sentence, or sentence to image. The order of captions in the ground truth folder could
+        reveal their images. Defects of a submission are reported in the order of the queries, so the queries are
+        sorted. This is necessary only for ground truths that were prepared by earlier versions, which kept the order of
+        the folder.
         """
         captions = dict(sorted((caption, index) for index, caption in enumerate(self.captions)))
         images = {self.images[code]: code for code in np.unique(self.caption_images).tolist()}

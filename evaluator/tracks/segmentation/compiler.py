@@ -60,7 +60,10 @@ class Objects:
         return Objects(*(np.concatenate([getattr(self, name), getattr(other, name)]) for name in names))
 
     def identities(self) -> list[tuple[object, ...]]:
-        """Return the values that identify each object, which are the same in boxes.csv and masks.csv."""
+        """Return a tuple (image, label, box, whether it is a group) for each object.
+
+        A box in boxes.csv and a mask in masks.csv with equal tuples describe the same object.
+        """
         columns = self.images.tolist(), self.labels.tolist(), map(tuple, self.boxes.tolist()), self.groups.tolist()
         return list(zip(*columns, strict=True))
 
@@ -180,9 +183,9 @@ def _masks(
 def _joined(
     boxed: Objects, masked: Objects, has_pixels: NDArray[np.bool_]
 ) -> tuple[Objects, NDArray[np.int64], NDArray[np.bool_]]:
-    """Return all objects in the order of the files, and the row of each object in masks.csv, or NO_MASK.
+    """Return all objects, the row of each object in masks.csv or NO_MASK, and which masks have no box in boxes.csv.
 
-    The third array states for each row of masks.csv whether boxes.csv has no box for it.
+    The objects in boxes.csv come first, followed by those that are only in masks.csv.
 
     A mask belongs to the box with the same image, label, coordinates and IsGroupOf. If several boxes are equal, the
     first mask belongs to the first box, and so on. As in the official Open Images code, a mask without a box is an

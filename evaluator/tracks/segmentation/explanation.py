@@ -65,7 +65,7 @@ def explain(
     outcome = outcome_of(truth, matches, parameters, progress)
     matches, weight = matches[matches.verified], parameters.group_of_weight
     compared = mask_overlaps(truth, table, matches.detections[false_positives(matches)])
-    # As in matching, the threshold is rounded to single precision, because mask overlaps have this precision.
+    # As in matching, the IoU threshold is rounded to single precision, because mask overlaps have this precision.
     threshold = float(np.float32(parameters.iou_threshold))
     errors = errors_of(truth, matches, compared, threshold=threshold, group_weight=weight)
     found = Explained(truth, matches, errors, weight)

@@ -35,7 +35,7 @@ def match(
     Masks are matched in the same way as boxes in detection. A detection that matches an object with only a box is
     absorbed: it is neither a true nor a false positive. Source: the official Open Images code.
     """
-    # The threshold is rounded to single precision, because mask overlaps have this precision.
+    # The IoU threshold is rounded to single precision, because mask overlaps have this precision.
     mask_threshold = float(np.float32(parameters.iou_threshold))
     object_masks, group_masks = truth.masks_of_objects, truth.masks_of_groups
     detections, masks = within_cap(truth, detections, masks, object_masks)
@@ -69,7 +69,7 @@ def match(
 def within_cap(
     truth: SegmentationTruth, detections: Detections, masks: Masks, object_masks: Masks
 ) -> tuple[Detections, Masks]:
-    """Return the most confident detections for each image and label, at most 10,000 each, with their masks."""
+    """Return the 10,000 most confident detections for each image and label, or all of them, with their masks."""
 
     def tie_breaks(rivals: NDArray[np.int64]) -> tuple[NDArray[np.float64], list[NDArray[Any]]]:
         tied, tied_masks = detections[rivals], masks[rivals]

@@ -178,12 +178,12 @@ def predictions_of_images(readers: Sequence[Reader]) -> NDArray[np.int64]:
 
 
 def require_one_row_per_image(readers: Sequence[Reader]) -> None:
-    """Raise an exception if an image has more than one row in the Kaggle layout.
+    """Raise an exception if an image is repeated in a file in the Kaggle layout, which has one row for each image.
 
     Raises
     ------
     Declined
-        If an image is repeated. The reference implementation then reports the defect.
+        If an image has more than one row. The reference implementation then reports the defect.
     """
     times_named = np.sum([reader.state.named for reader in readers], axis=0)
     parts = [part for reader in readers for part in reader.unknown_image_hashes]
@@ -193,7 +193,7 @@ def require_one_row_per_image(readers: Sequence[Reader]) -> None:
 
 
 def add_notices(truth: LabelTruth, readers: Sequence[Reader], findings: Findings) -> list[int]:
-    """Add the notices that all tracks share to ``findings``. Return the kernels' counts, summed over all threads."""
+    """Add the notices that all tracks share to ``findings``. Return the kernels' counters, summed over all threads."""
     counts: list[int] = np.sum([reader.state.counts for reader in readers], axis=0).tolist()
     if not truth.images_listed:
         notice_unknown_images(findings, counts[UNKNOWN_IMAGES])

@@ -56,9 +56,10 @@ class LabelTruth(Truth):
 
     @property
     def public_arrays(self) -> dict[str, NDArray[np.int64]]:
-        """A dict of the arrays that participants may see: ``listed_labels``, the number of labels in the hierarchy.
+        """The arrays that participants may see: none, or only ``listed_labels``.
 
-        The dict is empty without a hierarchy, or if ``classes.csv`` lists the labels.
+        This array contains the number of labels in the hierarchy. It does not exist without a hierarchy, or if
+        ``classes.csv`` lists the labels.
         """
         return {name: array for name, array in self.arrays.items() if name == "listed_labels"}
 
@@ -169,7 +170,7 @@ class ObjectTruth(VerifiedTruth):
 
     @property
     def has_copies(self) -> bool:
-        """Whether objects and verified labels were copied to related labels in the hierarchy."""
+        """Whether objects and verified labels were copied to the ancestors or descendants of their label."""
         return bool(self.parameters["expand_hierarchy"])
 
     def counts(self, split: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -185,7 +186,7 @@ def count_objects(
 
     Returns
     -------
-    int64 array of shape (3, 2, labels)
+    int64 array of shape (3, 2, labels): by usage, kind (ordinary object or group) and label
     """
     counts = []
     for keys in (object_keys, group_keys):

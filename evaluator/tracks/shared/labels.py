@@ -122,9 +122,10 @@ class Labelling:
 
     @property
     def listed_arrays(self) -> dict[str, Codes]:
-        """A dict with the array ``listed_labels`` of a prepared ground truth: the number of labels in the hierarchy.
+        """A dict with the array ``listed_labels`` of a prepared ground truth, or an empty dict.
 
-        The dict is empty without a hierarchy, or if ``classes.csv`` lists the labels.
+        The array contains the number of labels in the hierarchy. It does not exist without a hierarchy, or if
+        ``classes.csv`` lists the labels.
         """
         alone = self.in_hierarchy is not None and not self.closed
         return {"listed_labels": np.array([self.in_hierarchy])} if alone else {}
@@ -194,13 +195,13 @@ def _label_codes(
 
 
 def expanded(labels: Codes, relatives: list[list[int]]) -> tuple[Codes, Codes]:
-    """Return the given labels, followed by the relatives of each label.
+    """Return the given labels, followed by the relatives (ancestors or descendants) of each of them.
 
     Parameters
     ----------
     labels : int64 array of shape (N,)
     relatives : list of list of int
-        Relatives of each label.
+        Relatives of every label that exists, by label code.
 
     Returns
     -------

@@ -143,13 +143,13 @@ class OneAnswerScorer(Scorer[OneAnswerTruth, Mapping[str, Any], SubmissionTable]
 
     def template(self, truth: OneAnswerTruth) -> str:
         """Return a submission with a row for every image: the first label in label columns and 0 in number columns."""
-        # Without any labels in the ground truth, the answer is an empty string.
+        # If the ground truth contains no labels, the cells of label columns are empty.
         label = next(iter(truth.labels), "")
         guess = ["0" if column.kind == "number" else label for column in self.track.form.predicted]
         return csv_text(self.track.form.long_header, ((image, *guess) for image in truth.images))
 
     def ceiling(self, truth: OneAnswerTruth, parameters: Mapping[str, Any]) -> str:
-        """Return a submission that contains every row of the ground truth."""
+        """Return the best possible submission, in which every answer is that of the ground truth."""
         columns, cells = self.track.form.predicted, []
         answers = truth.answers(columns)
         for column in columns:

@@ -61,7 +61,7 @@ def with_rates(report: SplitReport, true: Counts, predicted: Counts, support: Co
 
 
 def by_kind(errors: ErrorFigures, kinds: Sequence[str], metric: str) -> list[ClassRow]:
-    """Return a row for each kind of error: its false positives, its misses, and the gain if it were fixed.
+    """Return a row for each kind of error: numbers of false positives and of misses, and the gain if they were fixed.
 
     The gain is the increase in ``metric``. The false positives of all kinds add up to the false positives of the
     submission, and the misses add up to the objects that were not found. A missed group-of box counts with its weight.
@@ -78,9 +78,9 @@ def by_kind(errors: ErrorFigures, kinds: Sequence[str], metric: str) -> list[Cla
 
 
 def error_sums(errors: ErrorFigures, kinds: Sequence[str], metric: str) -> list[ClassRow]:
-    """Return two rows about all kinds of errors together: all false positives, and all misses.
+    """Return two rows that sum over all kinds of errors: one for all false positives, one for all missed objects.
 
-    Each row contains the increase in ``metric`` if there were no such errors.
+    Each row contains the increase in ``metric`` if there were no false positives or no missed objects.
     """
     codes = range(len(kinds))
     return [

@@ -116,5 +116,5 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def empty_strings(track: Track, truth: Truth) -> str:
-    """Return a CSV file that has a row for every image, with an empty prediction string, as text."""
+    """Return the content of a CSV file that has a row with an empty prediction string for every image."""
     return csv_text(track.form.kaggle_header, ((image, "") for image in truth.images))

@@ -56,7 +56,7 @@ def _with_all_groups(truth: DetectionTruth, matches: Matches) -> Matches:
 
 
 def _by_weight(truth: DetectionTruth, matches: Matches, split: str, *, hierarchy: bool) -> list[ClassRow]:
-    """Return the ablation rows of a split, either with or without the hierarchy."""
+    """Return the rows of a split's ablation table that use the hierarchy, or those that do not."""
     matches = matches[~matches.absorbed]
     detections = len(matches.detections)
     entries = replace(matches, verified=np.ones(detections, bool)).entries(truth, 1.0)
@@ -76,7 +76,7 @@ def _by_weight(truth: DetectionTruth, matches: Matches, split: str, *, hierarchy
 
 
 def ablation_row(variant: MeanAveragePrecision, *, verified_only: bool, hierarchy: bool, weight: int) -> ClassRow:
-    """Return the row of the ablation for one combination of rules."""
+    """Return a row of the ablation table: the mAP under one combination of rules."""
     return {
         "non_exhaustive_labels": verified_only,
         "hierarchy": hierarchy,

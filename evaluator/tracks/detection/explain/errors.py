@@ -220,8 +220,8 @@ def lost_objects(
 ) -> tuple[Codes, Codes, Overlaps]:
     """Return the label, kind of error and weight of each object that would be missed even if all errors were fixed.
 
-    Only objects in the images of the split are returned. ``object_kinds`` and ``group_kinds`` are those of
-    :class:`Errors`.
+    The errors that can be fixed are those of detections: a wrong class or a bad localization. Only objects in the
+    images of the split are returned. ``object_kinds`` and ``group_kinds`` are those of :class:`Errors`.
     """
     images, labels = truth.images_and_labels(np.concatenate([truth.object_keys, truth.group_keys]))
     kinds = np.concatenate([object_kinds, group_kinds])

@@ -66,7 +66,7 @@ def slices(
 
 
 def size_rows(truth: DetectionTruth, matches: Matches, errors: Errors, in_split: Mask) -> list[ClassRow]:
-    """Return the number of false positives of each size, and the mAP of the objects of this size."""
+    """Return a row for each size: the number of false positives of this size, and the mAP for objects of this size."""
     is_inside = in_split[truth.images_and_labels(truth.object_keys)[0]]
     object_sizes, detection_sizes = sizes(truth.boxes), sizes(matches.detections.boxes)
     rows: list[ClassRow] = []
@@ -92,7 +92,7 @@ def _counts(
 
 
 def _row(name: str, value: str, found: int, wrong_class: int, badly_located: int, missed: int) -> ClassRow:
-    """Return a table row with the number of ordinary objects in a slice, and how many were found or missed."""
+    """Return the table row of a slice (the objects of one size, for example): how many objects were found or missed."""
     truths = found + wrong_class + badly_located + missed
     return {
         "slice": name,

@@ -51,10 +51,10 @@ class ErrorNumbers:
     missed : sequence of float
         Weight of the objects that were missed because of errors of each kind.
     now : float64 array of shape (classes,)
-        The average precisions of the score.
+        The average precision of each class, as scored.
     fixed : float64 array of shape (kinds + 2, classes)
-        The average precisions that the submission would have if the errors of one kind were fixed. The last two rows
-        are for a submission without false positives, and for one without missed objects.
+        The average precision that each class would have if the errors of one kind were fixed. The last two rows are for
+        a submission without false positives, and for one without missed objects.
     """
 
     false: Codes
@@ -154,7 +154,7 @@ class ExplainedSplit:
 
     @cached_property
     def _false(self) -> Codes:
-        """The number of false positives of each kind of error and class, shape (kinds, classes)."""
+        """Numbers of false positives by kind of error and by class, shape (kinds, classes)."""
         found = np.array([self._count(FALSE + kind) for kind in KINDS])
         found[LOCALIZATION] += self._count(FIXABLE)
         return found
@@ -170,20 +170,20 @@ class ExplainedSplit:
 
     @cached_property
     def _areas(self) -> Numbers:
-        """The average precisions of the score and of its hypothetical variants, shape (variants, classes).
+        """The average precision of each class, as scored and under hypothetical changes, shape (variants, classes).
 
-        The order is that of :meth:`_variants`.
+        Row i is computed from the i-th element of :meth:`_variants`.
         """
         roles, positives = zip(*self._variants(), strict=True)
         return self.found.curves.areas(np.array(roles), np.array(positives, np.float64), self.weight)
 
     def _variants(self) -> Iterator[tuple[Roles, Numbers]]:
-        """Yield the data from which the average precisions of the score and of its variants are computed.
+        """Yield the data from which the average precisions of the submission and of its variants are computed.
 
-        The first variant is the score itself. It is followed by one variant without the errors of each kind, one
-        without false positives, one without missed objects, one for the objects of each size, and one for each
-        combination of rules in the ablation. Each variant has the roles of the curve entries (such as true positive)
-        and the number of positives of each class.
+        The first variant is the submission as scored. It is followed by one variant for each kind of error, without
+        these errors; one without false positives; one without missed objects; one for the objects of each size; and one
+        for each combination of rules in the ablation. The data of a variant are the roles of the curve entries (such as
+        true positive) and the number of positives of each class.
         """
         yield self._scored, self.positives
         labels, kinds, weights = self._lost
@@ -277,7 +277,7 @@ class ExplainedSplit:
         return [int(false[size == variants.SIZE].sum()) for size in range(len(SIZES))]
 
     def _confusions(self) -> tuple[Codes, Codes]:
-        """Return the actual label and the predicted label of each false positive in the split with a wrong class."""
+        """Return the actual and the predicted labels of the false positives whose kind of error is ``CLASS``."""
         found = self.found.confusions
         pairs, half = found >> 1, found & 1
         pairs = pairs[(found >= 0) & np.isin(half, self.halves)]

@@ -48,15 +48,15 @@ class ObjectOutcomes(NamedTuple):
 
     @classmethod
     def of(cls, truth: KernelTruth) -> "ObjectOutcomes":
-        """Return the outcomes of the objects for a submission without predictions."""
+        """Return the outcomes of the objects for a submission without predictions: all objects are missed."""
         return cls(np.full(len(truth.boxes), MISSED, np.int8), np.zeros(len(truth.groups), bool))
 
 
 class ExplainingReader(BlockReader):
     """A reader for one thread that collects the predictions of an image and then determines their outcomes.
 
-    In the Kaggle layout, each line has all predictions of an image. In the long layout, all predictions are kept until
-    the end of the file; see :func:`explain_kept`.
+    In the Kaggle layout, each line has all predictions of an image. In the long layout, which has one line for each
+    prediction, all predictions are kept until the end of the file; see :func:`explain_kept`.
 
     Attributes
     ----------
@@ -112,7 +112,10 @@ class ExplainingReader(BlockReader):
         return Outcomes(np.zeros(2, np.int64), np.empty(entries), codes, confusions, *self.objects)
 
     def read(self, data: Bytes, stop: int, position: int) -> None:
-        """Read the lines before the offset ``stop``. In the Kaggle layout, determine the outcomes of their predictions.
+        """Read the lines before the offset ``stop``.
+
+        In the Kaggle layout, determine the outcomes of their predictions. In the long layout, only keep the
+        predictions, because other predictions for the same images may follow.
 
         Raises
         ------
@@ -154,10 +157,10 @@ class ExplainingReader(BlockReader):
         self.confusions.append(self.outcomes.confusions[:confusions].copy())
 
     def _caps(self, found: Predictions) -> NDArray[np.uint8]:
-        """Return whether each prediction is within the cap on predictions per image and class, shape (N,).
+        """Return whether each prediction is within the cap on predictions per image and class, as two bits; shape (N,).
 
-        The elements have two bits: for the ground truth with and without the hierarchy. The array is empty if no image
-        has more predictions than the cap.
+        One bit is for the ground truth with the hierarchy, the other for the ground truth without it. The array is
+        empty if no image has more predictions than the cap.
         """
         starts = np.flatnonzero(np.diff(found.images, prepend=-1))
         sizes = np.diff(starts, append=len(found.images))
@@ -191,9 +194,9 @@ def _joined(parts: Sequence[Predictions]) -> Predictions:
 
 
 def explain_kept(readers: Sequence[ExplainingReader], predictions: NDArray[np.int64]) -> None:
-    """Determine the outcomes of the predictions that the readers of a file in the long layout have kept.
+    """Determine the outcomes of the predictions that the readers have kept, after the whole file has been read.
 
-    There is one thread for each reader.
+    Only the long layout, which has one line for each prediction, needs this step. There is one thread for each reader.
     ``predictions`` is the number of predictions of each image.
     """
     blocks = {position: found for reader in readers for position, found in reader.kept}

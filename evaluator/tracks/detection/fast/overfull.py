@@ -51,7 +51,7 @@ def joined(parts: Sequence[Collected]) -> Collected:
 def capped(truth: KernelTruth, found: Collected) -> Collected:
     """Return the most confident predictions for each image and label, ordered by image.
 
-    The number for an image and label is limited to ``MAX_PER_IMAGE_AND_CLASS``.
+    At most ``MAX_PER_IMAGE_AND_CLASS`` predictions are returned for an image and a label.
     """
     kept = within_cap(truth, found)
     return found.only(kept[np.argsort(found.images[kept], kind="stable")])
@@ -60,8 +60,8 @@ def capped(truth: KernelTruth, found: Collected) -> Collected:
 def within_cap(truth: KernelTruth, found: Collected) -> NDArray[np.int64]:
     """Return the indices, in ascending order, of the most confident predictions for each image and label.
 
-    The number for an image and label is limited to ``MAX_PER_IMAGE_AND_CLASS``. All labels that are not in the ground
-    truth are treated as one label.
+    At most ``MAX_PER_IMAGE_AND_CLASS`` indices are returned for an image and a label. All labels that are not in the
+    ground truth are treated as one label.
     """
     labels = len(truth.labels.starts)  # Labels that are not in the ground truth count as one additional label.
     keys = found.images.astype(np.int64) * labels + found.labels + 1

@@ -30,14 +30,14 @@ from evaluator.tracks.shared.curves.buckets import Segments
 from evaluator.tracks.shared.fast import REASONS, Bytes, FileHeader
 
 ENTRIES_PER_SEGMENT = 1 << 20
-# The length of the shortest possible detection, "a 0 0 0 0 0 ", limits the number of detections in a block.
+# Length of the shortest possible detection, "a 0 0 0 0 0 ". It limits how many detections fit into a block.
 BYTES_PER_DETECTION = 12
-# The length of the shortest possible line, "a,\n", limits the number of lines in a block.
+# Length of the shortest possible line, "a,\n". It limits how many lines fit into a block.
 BYTES_PER_LINE = 3
 
 
 class BlockReader:
-    """A reader of blocks of a detection submission for one thread, with the state of its kernels.
+    """A reader of blocks of a detection submission for one thread, with the arrays that its kernels update.
 
     Parameters
     ----------
@@ -65,7 +65,8 @@ class BlockReader:
     def _new_state(self, collects: NDArray[np.uint8]) -> DetectionState:
         """Return new arrays for the kernels, with room for the objects of one image or of all images.
 
-        In the Kaggle layout, images are read one at a time. In the long layout, their rows may be anywhere in the file.
+        In the Kaggle layout, each row contains all predictions of an image. In the long layout, each row contains one
+        prediction, and the rows of an image may be anywhere in the file.
         """
         truth = self.truth
         boxes, groups = len(truth.boxes), len(truth.groups)
@@ -106,7 +107,7 @@ class BlockReader:
         return int(np.count_nonzero(self.state.named) + self.state.counts[UNKNOWN_IMAGES])
 
     def read_block(self, data: Bytes, stop: int) -> None:
-        """Read the lines before the offset ``stop`` with a kernel. The state must have room for their predictions.
+        """Read the lines before the offset ``stop`` with a kernel. Its arrays must have room for their predictions.
 
         Raises
         ------
@@ -187,7 +188,7 @@ class DetectionReader(BlockReader):
             self.state.counts[ENTRIES] = 0
 
     def merge(self, other: "DetectionReader") -> None:
-        """Merge the state of another thread into this reader's state.
+        """Merge the matches that another thread has found into those of this reader.
 
         Only the long layout, which has one row for each prediction, needs this step.
         """
@@ -195,9 +196,9 @@ class DetectionReader(BlockReader):
         merge(self.truth, self.state, other.state, self.threshold)
 
     def match_collected(self, readers: Sequence["DetectionReader"]) -> None:
-        """Apply the cap on predictions per image and class to the predictions that all threads have collected.
+        """Match the predictions that all threads have collected, without those that exceed the cap.
 
-        Match the remaining predictions.
+        The cap is the maximum number of predictions per image and class that are scored.
         """
         left = capped(self.truth, joined([collected(reader.state) for reader in readers]))
         self._make_room(len(left.images) + len(self.truth.groups))
@@ -219,7 +220,7 @@ class DetectionReader(BlockReader):
         self.state.counts[kernels.COLLECTED] = count
 
     def finish(self) -> None:
-        """Add the true positives of all images to the curve entries. Call this after merging all threads' states.
+        """Add the true positives of all images to the curve entries. Call this after all readers have been merged.
 
         Only the long layout, which has one row for each prediction, needs this step.
         """

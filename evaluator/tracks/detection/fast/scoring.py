@@ -91,7 +91,7 @@ def outcome_of(
     refuse_missing_images(readers, parameters)
     progress("scoring", 0.0)
     entries = entries_with_images(readers) if request.report.needs_images else None
-    # Each label has one class for scored entries and one for unscored entries. All unknown labels count as one label.
+    # Each label has one curve for scored entries and one for unscored entries. All unknown labels count as one label.
     classes = 2 * len(truth.labels) + 2
     buckets = EntryBuckets.of([part for reader in readers for part in reader.entries()], classes)
     buckets.sort(request.resources.threads)
@@ -166,7 +166,7 @@ def entries_with_images(readers: Sequence[DetectionReader]) -> Entries:
 
 
 def merge_threads(readers: Sequence[DetectionReader]) -> None:
-    """Merge the states of all threads, and match the predictions that they have collected."""
+    """Merge the matches that all threads have found, and match the predictions that they have collected."""
     first, *others = readers
     predictions = predictions_of_images(readers)
     for reader in readers:

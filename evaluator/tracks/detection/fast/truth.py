@@ -49,7 +49,10 @@ def public_kernel_truth(truth: DetectionTruth) -> KernelTruth:
 
 
 def without_annotations(truth: KernelTruth) -> KernelTruth:
-    """Return a ground truth for kernels that only read a file. It has the images and labels, but no annotations."""
+    """Return the ground truth without its boxes and verified classes. The images and labels are kept.
+
+    Kernels that read a submission without matching its predictions need only these.
+    """
     return truth._replace(**_read_only(_no_annotations(len(truth.usage))))
 
 
@@ -65,7 +68,10 @@ def _no_annotations(images: int) -> dict[str, NDArray[Any]]:
 
 
 def without_copies(truth: KernelTruth, hierarchy: Hierarchy) -> KernelTruth:
-    """Return a ground truth without the copies of boxes that the hierarchy adds. Verified classes are kept."""
+    """Return the ground truth without the boxes that were copied to the ancestors of their class.
+
+    All verified classes are kept, including those that the hierarchy implies.
+    """
     boxes, groups = hierarchy.box_is_annotated, hierarchy.group_is_annotated
     arrays = {
         "boxes_from": np.append(0, np.cumsum(boxes)).astype(np.int32)[truth.boxes_from],
@@ -77,7 +83,7 @@ def without_copies(truth: KernelTruth, hierarchy: Hierarchy) -> KernelTruth:
 
 
 def hierarchy_of(truth: DetectionTruth) -> Hierarchy:
-    """Return the parts of a ground truth that are needed to explain a score, in the form that the kernels expect."""
+    """Return the data that only explanations need: which boxes and verified classes are copies, and all ancestors."""
     images, labels = truth.images_and_labels(truth.object_keys)
     is_annotated, groups = truth.object_is_annotated, truth.group_is_annotated
     annotated = np.flatnonzero(is_annotated)

@@ -25,9 +25,9 @@ from evaluator.kernels.text.lookup import TextIndex, index_of
 from evaluator.tracks.relationships.truth import RelationshipsTruth
 from evaluator.tracks.shared.fast import REASONS, Bytes, FileHeader
 
-# The length of the shortest possible pair, "0 a 0 0 0 0 b 0 0 0 0 c ", limits the number of pairs in a block.
+# Length of the shortest possible pair, "0 a 0 0 0 0 b 0 0 0 0 c ". It limits how many pairs fit into a block.
 BYTES_PER_PAIR = 24
-# The length of the shortest possible line, "a,\n", limits the number of lines in a block.
+# Length of the shortest possible line, "a,\n". It limits how many lines fit into a block.
 BYTES_PER_LINE = 3
 
 
@@ -76,7 +76,7 @@ def public_kernel_truth(truth: RelationshipsTruth) -> KernelTruth:
 
 
 class RelationshipReader:
-    """A reader of submissions to the relationships track for one thread, with the state of its compiled kernels."""
+    """A reader of submissions to the relationships track for one thread, with the arrays that its kernels update."""
 
     def __init__(self, truth: KernelTruth, header: FileHeader, threshold: float) -> None:
         self.truth = truth

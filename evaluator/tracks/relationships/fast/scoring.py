@@ -131,7 +131,7 @@ def all_entries(readers: Sequence[RelationshipReader]) -> PairEntries:
 
 
 def misses_of(readers: Sequence[RelationshipReader]) -> list[NDArray[np.bool_]]:
-    """Merge the states of all threads, and return which entries hit no triplet and which hit no phrase."""
+    """Merge the matches that all threads have found. Return which pairs hit no triplet, and which hit no phrase."""
     first, offset = readers[0], readers[0].entries
     for other in readers[1:]:
         merge(first.state, other.state, offset)
@@ -151,9 +151,10 @@ class RelationshipBuckets:
     Attributes
     ----------
     by_relation, pooled : two EntryBuckets each
-        The entries of relationships, and the entries of phrases. Each curve has a bucket for public images and a bucket
-        for private images. The curves of the report are followed by the curve for unknown relations and the curves for
-        pairs that are not scored.
+        The entries as relationships, and the entries as phrases. ``by_relation`` has a curve for each relation, and
+        ``pooled`` has one curve for all relations. Each curve has a bucket for public images and a bucket for private
+        images. The curves of the report are followed by additional curves, for unknown relations and for pairs that are
+        not scored.
     found : list of int64 arrays
         As in :attr:`ScoredPairs.found`.
     """
@@ -190,9 +191,9 @@ class RelationshipBuckets:
 
 
 def images_of_hits(by_image: EntryBuckets) -> list[NDArray[np.int64]]:
-    """Return, for each recall limit K, the image of every hit that is among the K most confident entries of its image.
+    """Return, for each recall limit K, the image of every hit that is among the K most confident pairs of its image.
 
-    Among entries with equal confidence, false positives come first.
+    Among pairs with equal confidence, false positives come first.
     """
     hits = np.flatnonzero(by_image.keys & np.uint64(1) == 0)
     after = np.searchsorted(by_image.ends, hits, side="right")

@@ -70,11 +70,12 @@ class EntryBuckets:
             self.bucket(number).sort()
 
     def average_precisions(self, positives: NDArray[np.float64], halves: Sequence[int]) -> NDArray[np.float64]:
-        """Return the average precision of each class in ``positives``, NaN for a class without positives.
+        """Return the average precision of each class, NaN for a class without positives.
 
-        ``halves`` selects the public images (0), the private images (1), or both. All curves are computed, even those
-        of classes without positives and those of classes beyond the last one in ``positives``. Otherwise, the scoring
-        time would reveal which classes have positives, and which entries are not scored.
+        ``positives`` contains the number of positives of each class. ``halves`` selects the public images (0), the
+        private images (1), or both. All curves are computed, even those of classes without positives and those of the
+        additional classes for entries that are not scored. Otherwise, the scoring time would reveal which classes have
+        positives, and which entries are not scored.
         """
         classes = len(self.ends) // 2
         defined = np.ones(classes)

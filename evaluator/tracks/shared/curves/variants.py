@@ -33,7 +33,8 @@ class CodedCurves:
     ends : int64 array of shape (curves + 1,)
         Start of each curve in ``keys``, and the end of the last one.
     by_curve : int64 array of shape (curves, low)
-        Number of entries of each curve and each value of (code modulo ``low``).
+        Number of entries of each curve and each value of (code modulo ``low``). The power of two ``low`` is chosen so
+        that these low bits of a code contain the data that are counted.
     by_code : int64 array of shape (CODES,)
         Number of entries of each code in the curves that are reported.
     threads : int
@@ -50,8 +51,8 @@ class CodedCurves:
     def of(cls, segments: Segments, curves: int, *, reported: int, low: int, threads: int) -> "CodedCurves":
         """Sort the entries in ``segments``. To free memory, each segment is removed from the list once it is copied.
 
-        ``curves`` is the number of curves, of which the first ``reported`` are reported. :class:`CodedCurves` describes
-        ``low``, which must be a power of two.
+        ``curves`` is the number of curves, of which the first ``reported`` are reported. ``low``, a power of two,
+        determines which bits of the codes are counted in ``by_curve``; see :class:`CodedCurves`.
         """
         by_curve, by_code = np.zeros((curves, low), np.int64), np.zeros(kernels.CODES, np.int64)
         for _, entries in segments:
@@ -85,7 +86,7 @@ class CodedCurves:
         kernels.sort_curves(self.keys, self.codes, self.ends, first, stop, *scratch, tally)
 
     def areas(self, roles: Roles, positives: Numbers, partial_weight: float) -> Numbers:
-        """Return the average precision of the first C curves in each variant, NaN without positives.
+        """Return the average precision of the first C curves in each variant, NaN for a curve without positives.
 
         All curves are computed, even those without positives and those after the first C. Otherwise, the time would
         reveal which classes have positives, and which entries are not scored.
@@ -116,7 +117,7 @@ class CodedCurves:
         return np.where(positives > 0, found[:, :count], np.nan)
 
     def curve(self, number: int, roles: Roles, positives: float, partial_weight: float) -> Curve:
-        """Return the precision/recall curve with the given number.
+        """Return the precision/recall curve with the given index.
 
         The curve has no points if it has no entries or no positives.
         """
