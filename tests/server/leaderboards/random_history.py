@@ -262,10 +262,7 @@ class History:
             self.teams.remove(other)
 
     def compare(self) -> None:
-        """Compute the ties and rank intervals of all leaderboards, as a worker does.
-
-        Two threads never work on the same leaderboard.
-        """
+        """Compute the ties and rank intervals of all leaderboards, as a worker does."""
         compare_boards()
 
     def current(self) -> Phase:
