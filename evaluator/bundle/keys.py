@@ -272,7 +272,8 @@ CHALLENGE = (
     Key(
         "allow",
         DOMAINS,
-        "Only people with a confirmed email address at one of these domains can join, and those in `allow_people`.",
+        "Only people with a confirmed email address at one of these domains can join, in addition to those in "
+        "`allow_people`.",
         "[example.org]",
         "",
         default_text="everyone",
@@ -280,7 +281,8 @@ CHALLENGE = (
     Key(
         "allow_people",
         PEOPLE,
-        "Only people with one of these confirmed email addresses or usernames can join, and those that `allow` names.",
+        "Only people with one of these confirmed email addresses or usernames can join, in addition to those that "
+        "`allow` admits.",
         "[ada@example.org, bob]",
         "",
         default_text="everyone",

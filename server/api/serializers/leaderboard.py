@@ -153,8 +153,8 @@ class BoardSerializer(serializers.Serializer[Any]):
     changes_since = serializers.DateTimeField(
         allow_null=True,
         help_text=(
-            "the time with which the current ranks are compared: 00:00 UTC one week ago; null "
-            "for earlier times, other splits and ladder feedback, which have no comparison"
+            "the time with which the current ranks are compared: 00:00 UTC one week ago; null if there "
+            "is no comparison, as for earlier times, other splits and ladder feedback"
         ),
     )
     count = serializers.IntegerField()

@@ -15,4 +15,9 @@ class Migration(migrations.Migration):
             name='visibility',
             field=models.CharField(choices=[('draft', 'draft: organizers only'), ('public', 'public'), ('unlisted', 'unlisted: anyone who knows the URL'), ('private', 'private: members only')], max_length=10),
         ),
+        migrations.AlterField(
+            model_name='rescoring',
+            name='reason',
+            field=models.CharField(blank=True, db_default='', default='', help_text='the reason, for the public change log', max_length=500),
+        ),
     ]
