@@ -145,7 +145,7 @@ def keep_lost_end(number: int, hashed: str) -> None:
             note(number, hashed or NO_HASH, is_back=True)
     except (Damaged, OSError):
         # A damaged file must not prevent the action that is being logged. `verify_audit` reports the damage.
-        log.exception("the recorded end of the audit log cannot be compared with the database")
+        log.exception("the record of the last audit log entry cannot be compared with the database")
 
 
 def lost_ends() -> tuple[list[End], list[str]]:
