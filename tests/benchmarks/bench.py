@@ -31,13 +31,15 @@ FOLDER = ROOT / "build" / "bench"
 GOLDEN = ROOT.parent / "shared" / "golden"
 DETECTION, RELATIONSHIPS = "openimages-detection", "openimages-relationships"
 REFERENCE_PREDICTIONS = 300_000
-# Number of rounds of a measurement. Each round measures the two times of a ratio one directly after the other, so that
-# the load of the machine is the same.
+# Number of rounds of a benchmark. In each round, the two programs to compare run one directly after the other, so that
+# both face the same load of the machine.
 ROUNDS = 5
-# CPU seconds of `wc -l` for the file of 5M boxes, on the machine where the official Open Images code was measured.
+# CPU time in seconds that `wc -l` took for a file with 5 million boxes, on the machine where the times in OFFICIAL were
+# measured. The benchmark scales these times to the current machine by the time that `wc -l` takes now.
 RECORDED_WC = 0.05
 OFFICIAL = {"det_e_open": (DETECTION, 344.0, 2_000, 5_000), "vrd_c_open": (RELATIONSHIPS, 110.0, 200, 1_000)}
-# The field `way` of a report names the implementation that scored the file. The name begins with one of these strings.
+# Two implementations can score a file. The field `way` of the report with the scores begins with the name of the one
+# that was used.
 FAST_PATH, REFERENCE = "fast path", "reference implementation"
 
 

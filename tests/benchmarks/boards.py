@@ -77,7 +77,7 @@ def requests() -> dict[str, Callable[[], None]]:
     then = "at=2026-04-01T00:00"
 
     def ask(client: Client, address: str, *, fresh: bool = False, status: int = 200) -> Callable[[], None]:
-        # The first page that a member opens sets a cookie, which affects the following responses.
+        # Discard the first response to a member. It sets a cookie, on which the ETag of later responses depends.
         client.get(address)
         validator = client.get(address).headers.get("ETag", "") if status == 304 else ""
 

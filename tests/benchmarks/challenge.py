@@ -13,8 +13,8 @@ CLASSES = 500
 IMAGES_PER_BLOCK = 3_000
 TOPICS, DENIED, OBJECTS = 3, 6, 7
 LABELS = [f"/m/0{number:04x}{'abc'[: number % 4]}" for number in range(CLASSES)]
-# The first 60 classes have no parent (-1). The next 240 are children of these classes, and the last 200 are
-# grandchildren.
+# The class hierarchy as the parent of each class. The first 60 classes have no parent (-1). The next 240 are their
+# children, and the last 200 are their grandchildren.
 PARENTS = [-1 if number < 60 else number % 60 if number < 300 else 60 + number % 240 for number in range(CLASSES)]
 
 Ints = NDArray[np.int64]

@@ -113,7 +113,8 @@ def submit(phase: Phase, team: Team, start: int, stop: int, *, of: int, metrics:
         order="n, team.id",
         id="lower(hex(randomblob(16)))" if sqlite else "gen_random_uuid()",
         team_id="team.id",
-        # Instead of a file size, this column stores the submission's sequence number in its team, counted from 1.
+        # Instead of a file size, the column `size_bytes` stores the submission's sequence number in its team, counted
+        # from 1. Later SQL statements select submissions by this number.
         size_bytes="n + 1",
         **dict.fromkeys(times, at),
     )
@@ -137,7 +138,7 @@ def copy_score(score: Score, numbered: str, key: str) -> None:
     The SQL expression `key` is the seed of the score.
     """
     dice = (f"({key} * 7919 %% {prime} / {prime}.0)" for prime in (10007, 10009, 10037))
-    value = f"(({' + '.join(dice)}) / 3)"  # The values range from 0.0 to 1.0, and values near 0.5 are most frequent.
+    value = f"(({' + '.join(dice)}) / 3)"  # Scores range from 0.0 to 1.0, and most are near 0.5.
     copy(
         score,
         f"""submissions_evaluation evaluation CROSS JOIN {SPLITS} splits

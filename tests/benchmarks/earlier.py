@@ -15,9 +15,10 @@ import psycopg
 from tests.flows.postgres import SERVER, own_database
 
 ROOT = Path(__file__).parents[2]
-EARLIER = "c85bc0e"  # The last commit before leaderboard entries were stored.
+EARLIER = "c85bc0e"  # The last commit before leaderboard entries were stored in the database.
 PROGRAMS = ("crowd.py", "recording.py")
-# A Django app that only the earlier version uses. It contains only static files, so an empty package replaces it.
+# A Django app that only the earlier version of Podium uses. It contains only static files, so an empty package replaces
+# it.
 NO_LONGER_INSTALLED = "drf_spectacular_sidecar"
 
 

@@ -57,7 +57,8 @@ def measured(teams: int) -> dict[str, float]:
             board += latencies(service.port, addresses(teams), seconds=SECONDS)
         grown = max(memory(process) - before[process] for process in before)
     finally:
-        # Kill the processes, because an orderly shutdown may take longer than the timeout of `stop` on a busy machine.
+        # Kill the processes of the service, because an orderly shutdown on a busy machine may take longer than
+        # `service.stop` waits.
         service.signal_all("", signal.SIGKILL)
     return {
         "bare": percentile(bare),
@@ -70,7 +71,10 @@ def measured(teams: int) -> dict[str, float]:
 
 
 def addresses(teams: int) -> list[str]:
-    """Return the URLs to request: mostly the first page, but also other pages, searches and views of past dates."""
+    """Return the URLs to request, half of which are the first page of the leaderboard.
+
+    The others are later pages, searches, leaderboards of past dates, the API, the challenge page and the front page.
+    """
     pages = [f"{BOARD}?page={number + 2}" for number in range(min(teams // 100, 30))]
     others = [f"{BOARD}?q=Team+{number:03}" for number in range(5)]
     others += [f"{BOARD}?at=2026-0{month}-01T00:00" for month in range(2, 6)]

@@ -27,7 +27,8 @@ from tests.flows.taking_part import CHALLENGE, open_challenge  # noqa: E402
 TIMES = 30
 BYTES = 100_000
 PATIENCE_SECONDS = 300
-# Each file begins this number of lines after the beginning of the previous file, so that no two files are equal.
+# The uploaded files are parts of one large file. Each part begins this number of lines after the beginning of the
+# previous part, so that no two are equal.
 UNLIKE_EACH_OTHER = 10
 
 
@@ -47,9 +48,9 @@ def main(made: str) -> None:
 
 
 def measured(service: Running, predictions: Path) -> dict[str, float]:
-    """Measure scoring and the empty task alternately, so that both are measured under the same machine load.
+    """Measure how long the worker takes to score a file, and to run a task that does nothing.
 
-    The first round is discarded.
+    Both are measured alternately, so that both face the same machine load. The first round is discarded.
     """
     url = json.loads((service.home / "runtime.json").read_text())["redis_url"]
     celery = Celery(broker=url.replace("unix://", "redis+socket://", 1))
@@ -63,7 +64,8 @@ def measured(service: Running, predictions: Path) -> dict[str, float]:
             nothing.append(perf_counter() - sent)
             service.upload(file)
             scoring.append(answer(broker, EVALUATE))
-            # After the score, background jobs compute the interval and the explanation. Wait for both of them.
+            # When a submission has a score, two background jobs compute its confidence interval and explanation. Wait
+            # for both jobs, so that they do not delay the next measurement.
             for _ in ("interval", "explanation"):
                 answer(broker, RERUN)
     return {"scoring": median(scoring[1:]), "nothing": median(nothing[1:])}

@@ -14,7 +14,8 @@ from server.accounts.models import User
 from tests.browser.every_page import addresses, readers
 from tests.server.conftest import scored
 
-__all__ = ["addresses", "readers", "scored"]  # Imported because pytest looks for fixtures in this module.
+# These fixtures are imported because pytest looks for them in conftest.py.
+__all__ = ["addresses", "readers", "scored"]
 
 CHROMIUM = Path("/usr/bin/chromium")
 SWITCHES = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
@@ -30,8 +31,8 @@ def chromium(monkeypatch: pytest.MonkeyPatch) -> Iterator[Browser]:
         if os.environ.get("CI") == "true":
             pytest.fail(MISSING)
         pytest.skip(MISSING)
-    # Playwright runs an event loop in this thread. Without this variable, Django would therefore refuse database
-    # queries.
+    # Playwright runs an event loop in this thread. Django would therefore refuse database queries without
+    # DJANGO_ALLOW_ASYNC_UNSAFE.
     monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=SWITCHES)

@@ -203,8 +203,8 @@ def by_links(make: Make) -> Iterator[Reader]:
     yield Reader("nobody", nobody, [*WITHOUT_ACCOUNT, confirmation, new_password["Location"]])
     team = make.team(make.challenge(slug="inviting", title=LONG), captain, name=LONG)
     invited = Client()
-    # The invitation is opened by another user. If `user` logged in, the link that sets a new password would become
-    # invalid.
+    # A different user opens the invitation. The page for setting a new password belongs to `user`, and a login of this
+    # user would make its link invalid.
     invited.force_login(guest)
     invited.get(f"/invitations/{invitations.invite_by_link(team=team, by=captain)[1]}")
     yield Reader("invited", invited, ["/invitation"])

@@ -140,7 +140,7 @@ def test_each_kind_of_notice_reaches_the_inbox_and_the_mailbox(
     page = visit(member, **options).new_page()
     person = Person(page, keyboard=keyboard)
     page.goto("/")
-    # The username is not cut off at the end.
+    # The username in the header of the page is not cut off at its end.
     assert page.locator(".who").evaluate("link => link.scrollWidth <= link.clientWidth")
     person.click(page.get_by_role("link", name=re.compile("Notices")))
     for kind in Kind:

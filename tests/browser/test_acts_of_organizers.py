@@ -1,6 +1,7 @@
-"""An organizer runs a challenge in a browser: pause, extend, grant, hide, disqualify, announce, freeze, reveal.
+"""An organizer runs a challenge in a browser, and the test checks after each action what a participant sees.
 
-After each action, the test checks what a participant sees.
+The organizer pauses and extends a phase, grants submissions, hides a submission, disqualifies a team, publishes an
+announcement, freezes the leaderboard, and reveals the private scores.
 """
 
 from datetime import datetime, timedelta
@@ -190,5 +191,6 @@ def test_acts_of_an_organizer_have_the_announced_effects_and_are_logged(
     Extension.objects.update(until=past)
     Phase.objects.update(closes_at=past, extended_until=past)
     reveal_after_a_cancelled_reveal(console, participant)
-    assert ranking(participant) == ["Owls", "Bats"]  # The freeze has ended, too.
+    # The public leaderboard is no longer frozen, so it shows the new score of the team Owls.
+    assert ranking(participant) == ["Owls", "Bats"]
     assert {one.action for one in Entry.objects.all() if one.actor == "olga"} >= ACTIONS

@@ -113,7 +113,7 @@ def test_a_refused_file_remains_selected_in_the_form(
     page.locator("form[data-upload] button[type=submit]").click()
     page.locator("#refusal .code").wait_for()
     assert page.locator("#refusal .code").inner_text() == "phase_closed"
-    assert asked == ["GET"]  # There was no POST request, so the file was not uploaded.
+    assert asked == ["GET"]  # The browser sent a GET request but no POST request, so the file was not uploaded.
     assert page.evaluate("document.querySelector('input[type=file]').files[0].name") == "run.csv"
 
 

@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.enable_socket]
 KAGGLE = "ImageId,PredictionString\n"
 LONG = "ImageID,LabelName,Score,XMin,XMax,YMin,YMax\n"
 RIGHT = ["No problems in the first"]
-# The content of each file, and the messages that the page shows for it.
+# Maps each test case to the content of a submission file and to the messages that the browser shows before an upload.
 FILES = {
     "right": (f"{KAGGLE}a,/m/1 0.5 0.1 0.1 0.2 0.2\nb,\n", RIGHT),
     "right, long": (f"{LONG}a,/m/1,0.5,0.1,0.2,0.1,0.2\n", RIGHT),

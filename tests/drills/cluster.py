@@ -16,7 +16,7 @@ import pytest
 
 from tests.flows.running import free_port, wait_for
 
-# Debian installs the programs of each PostgreSQL version in a subfolder of this folder, outside the PATH.
+# Debian installs the programs of each PostgreSQL version in a subfolder of /usr/lib/postgresql, outside the PATH.
 INSTALLED = "/usr/lib/postgresql"
 
 
@@ -80,7 +80,8 @@ def own_cluster(address: str = "127.0.0.1") -> Iterator[Cluster]:
     if binaries is None:
         why = f"NOT RUN: no initdb on the PATH or in {INSTALLED}; apt-get install postgresql"
         (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(why)
-    # The user who runs PostgreSQL cannot read the temporary folders of pytest.
+    # The database is not in a temporary folder of pytest, because the user who runs PostgreSQL cannot read such
+    # folders.
     folder = Path(tempfile.mkdtemp(prefix="podium-drill-"))
     try:
         cluster = Cluster(folder, binaries, address)

@@ -17,8 +17,8 @@ import pytest
 from django.conf import settings
 
 PROGRAMS = ("ip", "nsenter", "unshare", "mount")
-# The first process in a namespace, which keeps the namespace alive. It ends when the tests close its input or are
-# killed.
+# Shell command of the first process in a network namespace. The namespace exists until this process ends, which happens
+# when the tests close its input or kill it.
 KEEPER = 'hostname "$0" && ip link set lo up && echo ready && read end'
 DISK = "size=1g,mode=700"
 

@@ -19,7 +19,8 @@ HOSTILE, EACH, VICTIMS = 5, 12, 30
 LIMIT_SECONDS = 2  # Limit on the CPU time for scoring one file. Scoring an expensive file exceeds this limit.
 LONG_ENOUGH_SECONDS, SOON_SECONDS = 60, 10.0
 PREDICTIONS = 1_200_000
-# Maximum size, in bytes, of the expensive files that count as small, and the number of these files.
+# SMALL_BYTES is the maximum size of files that are expensive to score although they count as small. COSTLY is the
+# number of such files that are uploaded.
 SMALL_BYTES, COSTLY = 1_040_000, 3
 LARGE_BYTES = 3 * SMALL_BYTES
 HEADER = "ImageId,PredictionString"

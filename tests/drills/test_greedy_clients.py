@@ -23,7 +23,7 @@ pytestmark = pytest.mark.processes
 ATTACKER, OTHER = "127.0.0.2", "127.0.0.3"
 THIRTY = [f"127.1.0.{number + 1}" for number in range(30)]
 # Bytes per second that a greedy client sends on each connection. The server disconnects clients that send fewer than
-# 256.
+# 256 bytes per second.
 TRICKLE = 300
 SLOW_KILOBYTES, SLOW_BYTES_PER_SECOND = 200, 20_000
 HEADS, STALLED, UPLOADS = 4200, 12, 10

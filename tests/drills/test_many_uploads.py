@@ -21,7 +21,7 @@ pytestmark = pytest.mark.processes
 UPLOADS, TEAMS, TWICE = 1000, 10, 40
 FILE_BYTES = 100_000
 SCORED_SECONDS = 300.0
-# This drill uses the default values of these settings, which the other drills in this folder change.
+# Default values of the settings that the other drills in this folder change. The drill in this file uses the defaults.
 DEFAULTS = {
     "WEB_PROCESSES": 2,
     "LEASE_SECONDS": 60,

@@ -21,7 +21,7 @@ from tests.flows.running import Running, wait_for
 
 pytestmark = pytest.mark.processes
 
-# The worker of bent/strange.py kills itself when it scores this content.
+# When the worker of bent/strange.py scores a file that begins with these bytes, it kills itself.
 POISON = b"poison"
 # During the uploads, the worker is killed three times: after these numbers of submissions have been scored.
 KILLED_AFTER = (30, 80, 130)
@@ -30,13 +30,13 @@ ALL = 200
 
 def kill_while_it_scores(service: Running) -> bool:
     """Kill all processes of the worker if it is scoring a submission. Return whether they were killed."""
-    # First suspend the processes, so that nothing changes before they are killed. A process may be suspended in the
-    # middle of a write.
+    # Suspend the processes of the worker first. Otherwise, the submission could be finished between the check whether
+    # it is being scored and the kill.
     service.signal_all("celery -A", signal.SIGSTOP)
     try:
         scores = bool(service.statuses(seconds=0.5)["running"])
-    # A suspended process may have locked the database. In this case, the worker is not killed, and the caller tries
-    # again.
+    # A process may be suspended while it writes, so the database may be locked. In this case, the worker is not killed,
+    # and the caller tries again.
     except sqlite3.OperationalError:
         scores = False
     service.signal_all("celery -A", signal.SIGKILL if scores else signal.SIGCONT)

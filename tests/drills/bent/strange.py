@@ -21,7 +21,7 @@ score_really = scoring.score
 
 def score(request: ScoringRequest) -> Report:
     if request.submission.read_bytes().startswith(POISON):
-        # The process ends as if it had run out of memory, or as if a library had crashed.
+        # End the worker process as if it had run out of memory, or as if a library had crashed.
         os.kill(os.getpid(), signal.SIGKILL)
     request.resources.progress("checking", 0.0)
     while (settings.PODIUM_HOME / "hold").exists():

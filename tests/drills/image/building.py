@@ -47,7 +47,7 @@ def build(dockerfile: Path, context: Path, folder: Path) -> tuple[Image, Stage]:
 
 def install_base(root: Path) -> None:
     run("debootstrap", "--variant=minbase", f"--include={PACKAGES}", RELEASE, str(root))
-    # The base image in the Dockerfile has Python at this path.
+    # In the base image that the Dockerfile names, Python is /usr/local/bin/python.
     (root / "usr/local/bin/python").symlink_to("/usr/bin/python3")
 
 

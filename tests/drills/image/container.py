@@ -12,7 +12,8 @@ from tests.drills.image.building import Image
 from tests.drills.image.dockerfile import Stage
 from tests.flows.running import ENOUGH_SECONDS, Running, wait_for
 
-# Everything is read-only except for /data and the file systems that a container engine mounts: /tmp, /proc and /dev.
+# In the container, everything is read-only except for /data and the file systems that a container engine mounts: /tmp,
+# /proc and /dev.
 MOUNTS = """
 set -e
 mount --bind . .

@@ -5,7 +5,7 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
-# Instructions that only describe the image and change nothing while it is built.
+# Dockerfile instructions that only describe the image and change nothing while it is built.
 DESCRIBING = frozenset({"VOLUME", "EXPOSE", "STOPSIGNAL", "HEALTHCHECK", "ENTRYPOINT"})
 CHANGING = frozenset({"RUN", "COPY", "WORKDIR", "ENV", "USER"})
 
