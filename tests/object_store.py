@@ -66,7 +66,7 @@ class Line(ThreadingTCPServer):
     def __init__(self, target: int) -> None:
         super().__init__(("127.0.0.1", 0), Passing)
         self.target, self.passed, self.down = target, 0, False
-        # If this is set, each connection is cut before the client receives more than this many bytes.
+        # If `cut_after` is set, each connection is cut before the client receives more than this many bytes.
         self.cut_after: int | None = None
         self.port = int(self.server_address[1])
 

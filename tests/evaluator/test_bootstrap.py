@@ -207,9 +207,6 @@ def test_numbers_that_are_too_small_are_refused(wanted: dict[str, int]) -> None:
         Bootstrap(**wanted)
 
 
-# The following tests are about edge cases: no images or objects to draw, and undefined scores.
-
-
 def test_an_empty_submission_has_an_interval_of_width_zero(tiny: Tiny) -> None:
     tiny.long.write_text(EMPTY)
     split = scored(tiny, 100).splits["all"]

@@ -76,7 +76,7 @@ def coverage() -> Coverage:
         objects = rng.poisson(OBJECTS / IMAGES, (IMAGES, len(OBJECTS)))
         draws = Draws(f"{number:064x}", 0, 0, IMAGES, REPLICATES)
         blocks = [draws.block(block) for block in range(draws.blocks)]
-        for place in range(2):  # The two simulated detectors are equally good.
+        for place in range(2):  # Simulate two equally good detectors.
             results = detected(rng, objects)
             observed[number, place] = results.scores(np.ones((IMAGES, LANES), np.uint8))[0]
             drawn[number, place] = np.concatenate([results.scores(block) for block in blocks])

@@ -23,7 +23,7 @@ DETECTION = "openimages-detection"
         ["score", DETECTION, "--truth", "truth"],
         ["score", DETECTION, "--truth", "absent", "--submission", "long.csv"],
         ["score", DETECTION, "--truth", "truth", "--submission", "absent.csv"],
-        # The next command fails because the submission is a folder instead of a file.
+        # The next command fails because the option --submission names a folder instead of a file.
         ["score", DETECTION, "--truth", "truth", "--submission", "truth"],
         ["score", DETECTION, "--truth", "truth", "--submission", "-"],
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--set", "no_such=1"],

@@ -87,7 +87,8 @@ def test_a_present_class_is_confused_with_the_highest_absent_class(tmp_path: Pat
         ]
     )
     report = explained("openimages-classification", tmp_path, predictions, image_labels_dot_csv=labels)
-    # Images i2 and i3 add no confusion: in i2, the confidences are equal; in i3, no class is verified as absent.
+    # Images i2 and i3 add no pair of confused classes: in i2, the confidences are equal; in i3, no class is verified as
+    # absent.
     assert rows_of(report, "class_errors") == [("/m/cat", "/m/cow", 1)]
     assert explanation(report, "all")["left_out"] == {}
     assert len(list(report.matches.rows())) == 6

@@ -25,7 +25,8 @@ def test_a_published_interval_contains_the_exact_one_and_is_at_most_a_tenth_wide
     low, high = published(exact)
     assert low <= exact[0] <= exact[1] <= high
     width = Decimal(repr(exact[1])) - Decimal(repr(exact[0]))
-    # The ends are rounded to two significant digits of the half-width, that is, by at most a tenth of the half-width.
+    # The ends of a published interval are rounded to two significant digits of the half-width, that is, by at most a
+    # tenth of the half-width.
     step = width / 2 / 10
     assert Decimal(repr(high)) - Decimal(repr(low)) <= width + 2 * step
 
@@ -49,7 +50,8 @@ def test_ends_have_no_more_decimals_than_rounded_scores(exact: Interval, decimal
 @pytest.mark.parametrize(
     ("exact", "shown"),
     [
-        # The floats 0.1 and 0.3 are not exact, but these interval ends already have few digits, so they do not change.
+        # An interval from 0.1 to 0.3 does not change, because its ends have few digits, although these floats are not
+        # exact.
         ((0.1, 0.3), (0.1, 0.3)),
         ((0.600124, 0.606131), (0.6001, 0.6062)),
         ((0.98765, 1.0), (0.9876, 1.0)),

@@ -211,7 +211,8 @@ def test_a_copy_of_a_box_has_the_attributes_of_its_row(tmp_path: Path) -> None:
         tmp_path, [f"i,cat,{WHOLE},0,1"], [], [f"i,cat,0.9,{WHOLE}"], hierarchy=TREE, columns="IsGroupOf,IsTruncated"
     )
     row = table(explained(files), "slices", "value")["yes"]
-    # The box counts as two objects: a cat, which is found, and its copy for the ancestor "animal", which is not.
+    # The box of a cat counts as two objects: a cat, which is found, and its copy for the ancestor "animal", which is
+    # not.
     assert (row["truths"], row["found"]) == (2, 1)
 
 

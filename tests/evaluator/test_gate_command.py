@@ -1,4 +1,7 @@
-"""Tests `podium gate`, which checks a ground truth before use: output, exit codes, and warnings of `check-bundle`."""
+"""Tests the acceptance checks that a ground truth must pass before it is used.
+
+`podium gate` runs these checks, and `check-bundle` warns if one of them fails.
+"""
 
 import json
 from pathlib import Path

@@ -145,7 +145,7 @@ def test_a_process_verifies_a_file_again_only_after_a_change(
     Truth.load(detection, whole=True)
     first, hashed[:] = sum(hashed), []
     Truth.load(detection, whole=True)
-    assert sum(hashed) < first / 4  # If an unchanged file is opened again, only its header is hashed.
+    assert sum(hashed) < first / 4  # If an unchanged ground truth file is opened again, only its header is hashed.
     for change in (lambda: os.utime(detection), lambda: detection.write_bytes(detection.read_bytes())):
         hashed.clear()
         change()

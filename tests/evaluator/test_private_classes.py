@@ -104,5 +104,6 @@ def test_public_rows_do_not_depend_on_the_class_of_a_private_image(
     assert public[0] == public[1]
     assert public[0][0]["classes"]
     everything = [json.dumps(report.as_dict()["splits"]["all"]["classes"]) for report in reports]
-    # Every retrieval submission ranks both images, so its per-class results do not depend on the private class.
+    # In the retrieval track, every submission ranks both images, so its results per class do not depend on the class of
+    # the private image.
     assert track == "flickr30k-retrieval" or lists == LISTS or everything[0] != everything[1]

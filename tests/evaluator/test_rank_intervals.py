@@ -66,7 +66,7 @@ def test_intervals_equal_those_of_the_simple_implementation(seed: int, rows: int
     scores = np.sort(rng.normal(0.6, rng.choice([0.0, 0.01, 0.1]), rows))[::-1]
     replicates = drawn(rng, scores)
     copies = rng.integers(0, rows - 1, rows // 4)
-    # Some rows are copies of other rows, as if two teams had submitted the same file.
+    # Some rows of the leaderboard are copies of other rows, as if two teams had submitted the same file.
     scores[copies + 1], replicates[copies + 1] = scores[copies], replicates[copies]
     order = np.argsort(-scores, kind="stable")
     scores, replicates = scores[order], replicates[order]
@@ -164,7 +164,7 @@ def test_the_critical_value_allows_for_the_choice_of_the_first_rows() -> None:
         replicates = scores[:, None] + rng.normal(0, 0.01, (200, 199))
         wrong["chosen"] += top_rank_intervals(scores, replicates, 1) != [(1, 200)]
         wrong["fixed"] += individual_rank_intervals(scores, replicates, [0])[0] != (1, 200)
-    # About 2 of 40 intervals are expected to be wrong. The probability of 7 or more is 0.4%.
+    # About 2 of 40 intervals with a confidence of 95% are expected to be wrong. The probability of 7 or more is 0.3%.
     assert wrong["chosen"] <= 6
     assert wrong["fixed"] >= 15
 

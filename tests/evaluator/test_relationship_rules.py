@@ -41,7 +41,7 @@ PLAYS = f"i,man,guitar,plays,{LEFT},{RIGHT}"
         # The boxes of the subject and the object are swapped. The phrase box, which encloses both, does not change.
         (f"i,man,guitar,plays,0.9,{RIGHT},{LEFT}", 0.0, 1.0),
         (f"i,man,guitar,plays,0.9,{LEFT},0.5,1,0,0.5", 1.0, 1.0),  # An IoU of exactly 1/2 is a match.
-        (f"i,man,guitar,plays,0.9,{LEFT},0.5,1,0,0.49", 0.0, 1.0),  # An IoU below 1/2 is not a match.
+        (f"i,man,guitar,plays,0.9,{LEFT},0.5,1,0,0.49", 0.0, 1.0),
         (f"i,guitar,man,plays,0.9,{LEFT},{RIGHT}", 0.0, 0.0),  # The labels of the subject and the object are swapped.
         (f"i,man,guitar,holds,0.9,{LEFT},{RIGHT}", 0.0, 0.0),
         # This prediction is for image j, but the only annotated triplet is in image i.

@@ -285,7 +285,7 @@ edges = st.tuples(*(st.integers(0, side - 1), st.integers(1, 3)) * 2).map(
     chance=st.randoms(use_true_random=False),
 )
 def test_scores_agree_with_bitmaps(tmp_path: Path, objects: list[Any], found: list[Any], chance: Any) -> None:
-    confidences = chance.sample(range(1, 100), len(found))  # All differ, because ties have no defined order.
+    confidences = chance.sample(range(1, 100), len(found))  # Equal confidences would have no defined order.
     pairs = [(confidence / 100, each) for confidence, each in zip(confidences, found, strict=True)]
     folder = truth(tmp_path, [])
     rows = [(f"i,cat,{box(where, side)},{int(group)}", where, masked) for where, group, masked in objects]

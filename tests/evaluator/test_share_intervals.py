@@ -142,7 +142,7 @@ def test_with_one_wrong_answer_of_300_the_interval_extends_above_the_score(tmp_p
 
 @pytest.mark.parametrize("track", [name for name, track in TRACKS.items() if any(m.share for m in track.metrics)])
 def test_an_empty_and_a_perfect_file_have_intervals_of_some_width(track: str, tmp_path: Path) -> None:
-    """Only metrics that are declared as proportions are tested, because intervals of others may have zero width."""
+    """Only metrics that are declared as proportions are tested, because other intervals may have zero width."""
     synthesize(track, tmp_path / "world", images=20, seed=1, qualities=[0.6])
     truth, file = tmp_path / "world" / "truth", tmp_path / f"submission.{TRACKS[track].form.suffix}"
     for write in (template, ceiling):

@@ -31,7 +31,8 @@ def accepted(content: bytes, *keys: str) -> bool:
 
 def test_the_bytes_of_a_signed_file_never_change() -> None:
     earlier = document()
-    del earlier["unfinished"]  # Earlier versions of the service did not write the key "unfinished".
+    # Earlier versions of the service did not write the key "unfinished" to files with results.
+    del earlier["unfinished"]
     assert hashlib.sha256(sign(earlier, SEED)).hexdigest() == GOLDEN
     assert SIGNED.splitlines()[0].startswith(b'{"ed25519":"')
     assert b'"score":0.30000000000000004,\n' in SIGNED

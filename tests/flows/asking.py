@@ -83,7 +83,7 @@ def log_in_program(visitor: Visitor) -> list[Output]:
 
 
 def unusable_requests(visitor: Visitor, phase: str, submission: str) -> Iterator[Output]:
-    """Send every request that would change data, but without valid fields: forms to pages, and JSON to the API."""
+    """Send requests that would change data if their fields were valid: forms to pages, and JSON to the API."""
     recorder = Recorder(visitor)
     names = {"slug": "flows", "phase": phase, "pk": submission, "submission_id": submission, "upload_id": submission}
     for route in TABLE:

@@ -69,7 +69,8 @@ class Running:
         given = {name: str(value) for name, value in settings_of_it.items()}
         where = {"PODIUM_HOME": str(home), "PODIUM_PORT": str(self.port), "DJANGO_SETTINGS_MODULE": "server.settings"}
         self.environment = {**kept, **where, "WEB_PROCESSES": "1", "WORKER_PROCESSES": "2", **given}
-        # If the service runs on a simulated host, each of its commands starts with these words.
+        # If the service runs on a simulated host, its commands start with these words, which run a command on that
+        # host.
         self.inside: tuple[str, ...] = ()
         self.output = home.parent / f"{home.name}.out"
         self.token = ""

@@ -159,7 +159,7 @@ def test_despite_three_cut_connections_there_is_one_submission_with_the_same_byt
     with cutting(service.port, 9 * MIB, 22 * MIB, 37 * MIB) as cutter:
         client = Client(tmp_path / "config", service, token=service.token, port=cutter.port)
         code, said, errors = client.run("submit", "flows", "-f", str(file), "--json")
-        # The file contains random bytes. The exit code is 2 if the worker has already rejected it.
+        # The file contains random bytes, so `podium submit` exits with 2 if the worker has already rejected it.
         assert (code in (0, 2), cutter.done) == (True, 3), errors
     # The connection was cut three times. After each cut, the client resends at most one part of 5 MiB.
     assert cutter.sent < 50 * MIB + 3 * 5 * MIB
@@ -179,7 +179,7 @@ def test_an_interrupted_upload_is_continued_by_the_same_command(service: Running
         errors = first.communicate(timeout=60)[1]
         assert (first.returncode, "continue the upload" in errors) == (130, True)
         cutter.released.set()
-        # The file contains random bytes. The exit code is 2 if the worker has already rejected it.
+        # The file contains random bytes, so `podium submit` exits with 2 if the worker has already rejected it.
         assert client.run("submit", "flows", "-f", str(file))[0] in (0, 2)
         assert cutter.sent < 50 * MIB + 6 * MIB
 
@@ -191,7 +191,7 @@ def test_two_commands_with_the_same_file_create_one_submission(service: Running,
     both = [ada.popen("submit", "flows", "-f", str(file)) for _ in range(2)]
     ended = [(process.communicate(timeout=120), process.returncode) for process in both]
     assert service.count("submissions_submission") == before + 1
-    # The file contains random bytes. The exit code is 2 if the worker has already rejected it.
+    # The file contains random bytes, so `podium submit` exits with 2 if the worker has already rejected it.
     assert {code for _, code in ended} <= {0, 2, 4}, ended
 
 

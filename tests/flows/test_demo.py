@@ -78,7 +78,7 @@ def test_the_demo_can_be_interrupted_finished_and_run_again(demo: Demo, tmp_path
     interrupted = demo()
     assert interrupted.stdout is not None
     for line in interrupted.stdout:
-        # This line is printed after the first of the two demo challenges has been created. Interrupt the command then.
+        # The demo prints the name of its second challenge after it has created the first one. Interrupt it then.
         if "demo-relationships" in line:
             break
     interrupted.send_signal(signal.SIGINT)

@@ -124,6 +124,6 @@ def test_a_cancelled_submission_is_not_scored(service: Running, content: bytes) 
 
 
 def test_the_service_is_ready_soon(service: Running) -> None:
-    # A previous test may have killed a process whose replacement is not ready yet.
+    # Wait, because a previous test may have killed a process of the service whose replacement is not ready yet.
     wait_for(lambda: service.ask("GET", "/readyz")[0] == 200)
     assert service.ask("GET", "/healthz") == (200, "ok")

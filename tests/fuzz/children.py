@@ -13,7 +13,7 @@ from typing import Any
 from unittest.mock import patch
 
 REPORT_SECONDS, POLL_SECONDS = 0.5, 1.0
-MAX_SECONDS = 120.0  # The time limit for the cases of one seed, in seconds.
+MAX_SECONDS = 120.0  # Time limit, in seconds, for all random test cases of one seed.
 SPAWN = multiprocessing.get_context("spawn")
 
 Answers = Callable[[int], tuple[Counter[str], list[str]]]

@@ -114,7 +114,7 @@ def quoted(good: Good) -> bytes:
 
 
 def pieces(good: Good) -> bytes:
-    """Return a valid submission, compressed as many gzip members that each contain up to 2 KiB of text."""
+    """Return a valid submission, compressed as a sequence of gzip members with up to 2 KiB of text each."""
     text = good.content
     return b"".join(gzip.compress(text[start : start + 2048], mtime=0) for start in range(0, len(text), 2048))
 

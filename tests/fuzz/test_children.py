@@ -37,7 +37,10 @@ def hanging(seed: int) -> tuple[Counter[str], list[str]]:
 
 
 def reading_out_of_bounds(seed: int) -> tuple[Counter[str], list[str]]:
-    """Let a kernel parse a number. With seed 1, the process crashes, because the kernel reads beyond its memory."""
+    """Call a kernel that parses a number. With seed 1, the kernel reads past the end of its buffer.
+
+    This crashes the process, or raises an IndexError if numba checks bounds.
+    """
     from evaluator.kernels.text.decimals import numbers_between_blanks
     from tests.fuzz.guarded import BEYOND_BYTES, guarded
 

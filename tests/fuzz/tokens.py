@@ -126,7 +126,7 @@ def damaged(chance: random.Random) -> str:
 
 
 Kind = Callable[[random.Random], str]
-# Functions that generate strings, nearly all of which are valid numbers.
+# Functions that generate random strings, nearly all of which are valid numbers.
 SOUND: list[Kind] = [score, fraction, printed, halfway, subnormal, padded]
 KINDS: list[Kind] = [*SOUND, any_decimal, largest, long, short, damaged]
 

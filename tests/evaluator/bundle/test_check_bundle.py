@@ -67,7 +67,7 @@ def test_with_the_strict_option_a_warning_is_a_mistake(bundle: Path, capsys: pyt
     (bundle / "challenge.yaml").write_text(f"{SHEET}    split: {{public: 1, seed: 4}}\n{contact}")
     # The files of baselines are removed, because files that challenge.yaml does not list cause an additional warning.
     shutil.rmtree(bundle / "phases/main/baselines")
-    # A class list that contains classes without objects would cause an additional warning.
+    # The class list is removed, because classes without objects cause an additional warning.
     for listing in ("classes.csv", "hierarchy.json"):
         (bundle / "phases/main/truth" / listing).unlink()
     code, answer = checked(bundle, capsys)

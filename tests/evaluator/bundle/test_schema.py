@@ -72,7 +72,8 @@ def reported(sheet: str, folder: Path) -> set[tuple[str, str | None]]:
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.parent.name)
 def test_every_shipped_bundle_is_valid(path: Path) -> None:
-    # Replace placeholders with a date, as `manage.py demo` does.
+    # In the bundles of the demo, dates are placeholders such as $opens_at. Replace them with a date, as `manage.py
+    # demo` does.
     sheet = re.sub(r"\$\w+", "2026-01-01T00:00:00Z", path.read_text())
     assert refused(sheet) == set()
 

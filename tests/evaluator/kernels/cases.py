@@ -114,7 +114,7 @@ def detection_file(chance: random.Random) -> bytes:
 RELATIONS = ["on", "is", "holds_with_a_long_name!"]
 PAIR = ["ImageID", "LabelName1", "LabelName2", "RelationshipLabel", "Score"]
 PAIR += [f"{edge}{box}" for box in (1, 2) for edge in ("XMin", "YMin", "XMax", "YMax")]
-# The order of the columns in a prediction string, as indices into PAIR.
+# The order of the columns in a prediction string, as indices into the list of column names PAIR.
 TOKENS = [4, 1, 5, 6, 7, 8, 2, 9, 10, 11, 12, 3]
 
 

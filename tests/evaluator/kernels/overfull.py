@@ -6,7 +6,7 @@ from tests.evaluator.kernels import cases
 
 COUNTS = [9_999, 10_000, 10_001, 10_001, 12_000]
 HEADS = {"kaggle": "ImageId,PredictionString", "long": "ImageID,LabelName,Score,XMin,YMin,XMax,YMax"}
-# Each row has an image, a label, a confidence, XMin, YMin, XMax and YMax.
+# Each row of a submission has an image, a label, a confidence, XMin, YMin, XMax and YMax.
 Rows = list[list[str]]
 
 

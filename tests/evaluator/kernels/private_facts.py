@@ -93,7 +93,8 @@ LISTED_BY = {
 def written(track: str, listed_by: str, folder: Path, fact: Fact | None = None) -> Path:
     """Write a ground truth folder and return its path.
 
-    If ``fact`` is given, this function changes one line of the ground truth before the files are written.
+    ``fact`` is a function that changes one line of the ground truth. If it is given, it is called before the files are
+    written.
     """
     truth: Truth = {
         **SHARED,
@@ -163,7 +164,7 @@ def add_unusual_values(chance: random.Random, found: list[list[str]], confidence
         if kind < 0.3:
             one[confidence] = chance.choice(["-0.5", "-20", "1.5", "nan", "-0.0", "0,5", "1e400", "1e-320"])
         elif kind < 0.5:
-            # A box with swapped edges is inverted and cannot match any object.
+            # Swap two opposite edges. An inverted box cannot match any object.
             one[confidence + 1], one[confidence + 3] = one[confidence + 3], one[confidence + 1]
         elif kind < 0.7:
             one[confidence + 1] = chance.choice(["-3", "7", "inf", "x", "", "9" * 70, "0x1", " 0.25"])
@@ -190,8 +191,8 @@ def file(track: str, chance: random.Random) -> bytes:
             strings.setdefault(one[0], []).extend(one[column] for column in cases.TOKENS)
         lines = ["ImageId,PredictionString", *(f"{image},{' '.join(tokens)}" for image, tokens in strings.items())]
     if chance.random() < 0.1:
-        # Add an unusual last line: an empty or invalid one, or a copy of the previous line, so that its image occurs
-        # twice.
+        # Add an unusual last line to the submission: an empty or invalid one, or a copy of the previous line, so that
+        # its image occurs twice.
         lines.append(chance.choice([lines[-1], "", "a,b,c", 'one,"', "one,"]))
     content = (chance.choice(["\n", "\n", "\n", "\r\n"]).join(lines) + "\n").encode()
     return gzip.compress(content) if chance.random() < 0.05 else content

@@ -31,7 +31,10 @@ CURVES = 3
 
 
 def weights_of(rng: np.random.Generator, images: int) -> numpy_bootstrap.Weights:
-    """Return random bootstrap weights: a Poisson sample, only the values 0, 1 and 255, or mostly zeros."""
+    """Return random bootstrap weights of a kind that is chosen at random.
+
+    The weights are Poisson-distributed, or only 0, 1 and 255 occur, or most weights are 0.
+    """
     kind = rng.integers(4)
     if kind < 2:
         return rng.poisson(1, (images, LANES)).astype(np.uint8)

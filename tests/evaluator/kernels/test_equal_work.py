@@ -26,7 +26,7 @@ from evaluator.tracks.relationships.explain import errors
 from evaluator.tracks.shared.curves import buckets
 from tests.evaluator.kernels import cases, private_facts
 
-# Dogs have a verified label in all images of OTHERS, but not in the image of NO_DOG.
+# The presence or absence of dogs is verified in all images of OTHERS, but not in the image of NO_DOG.
 OTHERS = [f"other{number}" for number in range(20)]
 NO_DOG = {"openimages-detection": "one", "openimages-relationships": "three"}
 # Number of submission rows for each image and class (or pair of classes).
@@ -256,7 +256,8 @@ def test_a_curve_or_its_complement_is_summed_so_that_the_work_is_equal() -> None
     crowded, kinds, rows = [True, True, False, False], [MISS, MISS, HIT, MISS], [0, 0, 1, 1]
     counts = steps_of([0, 0, 0, 1], crowded, kinds, rows)
     does_not = steps_of([2, 2, 0, 1], crowded, kinds, rows)
-    # For each curve, `rows` contains the image index of each entry, then that of each entry of the curve's complement.
+    # `rows` contains the image index of each entry: first the entries of all curves, then those of their complements,
+    # which are additional curves that hide the amount of work.
     assert counts.rows.tolist() == [0, 0, 1, 1, 1, 1]
     assert does_not.rows.tolist() == [1, 1, 0, 0, 1, 1]
     assert len(counts.ends) == len(does_not.ends)

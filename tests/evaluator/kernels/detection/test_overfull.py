@@ -46,9 +46,10 @@ def made(folder: Path, boxes: list[str]) -> Path:
 @pytest.mark.parametrize(
     ("better", "found"),
     [
-        # Box number 10,001 overlaps the object more than the other boxes do, so it is scored and is a hit.
+        # In this case, box number 10,001 overlaps the object more than the other boxes do, so it is scored and is a
+        # hit.
         (["0.5", "0.02", "0", "1", "1"], 0.5),
-        # Box number 10,001 overlaps the object less than the other boxes do, so it is not scored.
+        # In this case, box number 10,001 overlaps the object less than the other boxes do, so it is not scored.
         (["0.5", "0", "0", "0.01", "1"], 0.0),
     ],
 )

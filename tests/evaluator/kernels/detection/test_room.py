@@ -15,13 +15,13 @@ from tests.evaluator.kernels import cases
 TRACK = "openimages-detection"
 HEADS = {"kaggle": "ImageId,PredictionString", "long": "ImageID,LabelName,Score,XMin,YMin,XMax,YMax"}
 
-# The group boxes of the ground truth, as XMin, XMax, YMin and YMax.
+# The group-of boxes of the ground truth, as XMin, XMax, YMin and YMax.
 GROUPS = [(*x, *y) for x, y in product(combinations(range(10), 2), repeat=2)]
 GROUPS.sort(key=lambda group: (group[1] - group[0]) * (group[3] - group[2]))
 
 
 def written(shape: str) -> str:
-    """Return a submission with ``CROWD`` predictions that match nothing, and then one prediction for each group box."""
+    """Return a submission with ``CROWD`` predictions that match nothing, then one prediction for each group-of box."""
     found = [f"a 1 {x_min} {y_min} {x_max} {y_max}" for x_min, x_max, y_min, y_max in GROUPS]
     predictions = ["b 1 0 0 1 1"] * CROWD + found
     if shape == "kaggle":
@@ -34,9 +34,9 @@ def written(shape: str) -> str:
 def test_absorbed_detections_and_their_groups_fit_into_the_arrays(
     shape: str, threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each prediction that is equal to a group box is absorbed by this box, because group boxes are sorted by area.
+    """Each prediction that is equal to a group-of box is absorbed by this box, because these boxes are sorted by area.
 
-    Therefore, all group boxes become entries of the precision-recall curve, in addition to the predictions.
+    Therefore, all group-of boxes become entries of the precision-recall curve, in addition to the predictions.
     """
     truth, submission = tmp_path / "truth", tmp_path / "submission.csv"
     truth.mkdir()

@@ -43,5 +43,6 @@ def test_entries_of_an_overfull_image_do_not_depend_on_the_thread_that_reads_it(
     monkeypatch.setattr(scoring, "merge_threads", counted)
     report = score(ScoringRequest(TRACK, truth, submission, resources=Resources(threads=2)))
     assert report.way == "fast path"
-    # One entry of the precision-recall curves is the group box. The others are predictions, at most CAP for each class.
+    # One entry of the precision-recall curves is the group-of box. The others are predictions, at most CAP for each
+    # class.
     assert counts == [2 * CAP + 1]
