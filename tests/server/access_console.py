@@ -18,9 +18,8 @@ CONSOLE: dict[str, Methods] = {
         "POST": who(403, nobody=302, editors=422, foreign=422),
     },
     "organize/": {"GET": who(403, nobody=302, organizers=200, foreign=200)},
-    # The submission is scored, so it can be rescored and hidden (302). The other requests have no effect, because no
-    # rescoring has been started (404), or because the form contains neither a version nor a file of the ground truth
-    # (422).
+    # The submission in these URLs is scored, so it can be rescored and hidden (302). The other requests have no effect:
+    # no rescoring has been started (404), or the form contains neither a version nor a file of the ground truth (422).
     **{
         f"{PHASE}/{action}": {"POST": who(403, nobody=302, editors=status)}
         for status, actions in ((302, REQUEUE), (404, ("apply", "discard")), (422, ("truth", "rescore")))
@@ -39,7 +38,8 @@ CONSOLE: dict[str, Methods] = {
         page: {"GET": who(403, nobody=302, editors=200), "POST": who(403, nobody=302, editors=422)}
         for page in (ORGANIZED + "/new-phase", ORGANIZED + "/clone", PHASE + "/clone")
     },
-    ORGANIZED + "/publish": {"POST": who(403, nobody=302, editors=422)},  # The challenge is already published.
+    # The challenge is already published, so it cannot be published again (422).
+    ORGANIZED + "/publish": {"POST": who(403, nobody=302, editors=422)},
     # Owners confirm the next three actions by typing the short name of the challenge or phase. Empty forms are rejected
     # with 422. A challenge that somebody has joined cannot be deleted (409).
     PHASE + "/reveal": {"GET": who(403, nobody=302, organizers=200), "POST": who(403, nobody=302, owners=422)},
@@ -51,8 +51,8 @@ CONSOLE: dict[str, Methods] = {
         page: {"GET": who(403, nobody=302, organizers=200), "POST": who(403, nobody=302, editors=422)}
         for page in (ORGANIZED + "/edit", PHASE + "/edit")
     },
-    # An empty form for a new baseline is rejected with 422. In the second URL, the parameter `team` is not a baseline,
-    # so there is nothing to change (404).
+    # An empty form for a new baseline is rejected with 422. In the URL with `team`, this team is not a baseline, so
+    # there is nothing to change (404).
     PHASE + "/baselines": {"GET": who(403, nobody=302, organizers=200), "POST": who(403, nobody=302, editors=422)},
     PHASE + "/baselines/<int:team>": {"POST": who(403, nobody=302, editors=404)},
     # An empty form for blocking a user is rejected with 422.
@@ -72,7 +72,8 @@ CONSOLE: dict[str, Methods] = {
         "GET": who(403, nobody=302, organizers=200),
         "POST": who(403, nobody=302, owners=302),
     },
-    # Empty forms are rejected with 422. In these URLs, the parameter `organizer` is the user with the role "editor".
+    # Empty forms are rejected with 422. In the URLs with the parameter `organizer`, it is the user with the role
+    # "editor".
     ORGANIZERS + "/add": {"POST": who(403, nobody=302, owners=422)},
     ORGANIZERS + "/<int:organizer>/role": {"POST": who(403, nobody=302, owners=422)},
     # The user with the role "rival" has an offer to become an organizer. The POST request declines the offer.

@@ -33,7 +33,7 @@ PAGES: dict[str, Methods] = {
     CHALLENGE + "changes": {"GET": who(200)},
     CHALLENGE + "rules": {"GET": who(200)},
     CHALLENGE + "join": {"POST": who(302, organizers=403)},
-    CHALLENGE + "announcements": {"GET": who(200), "POST": who(403, editors=422)},  # An empty form is rejected.
+    CHALLENGE + "announcements": {"GET": who(200), "POST": who(403, editors=422)},  # An announcement needs a text.
     CHALLENGE + "team": {"GET": who(200, nobody=302, organizers=403)},
     # Only captains, who are the users with the roles "member" and "rival", may rename a team or change its profile. All
     # forms are empty.
@@ -71,7 +71,7 @@ PAGES: dict[str, Methods] = {
         "POST": who(404, nobody=302, stranger=302, member=302),
     },
     CHALLENGE + "teams/<int:team>": {"GET": who(200)},
-    "invitation": {"GET": who(404), "POST": who(404)},  # These requests have no cookie with an invitation token.
+    "invitation": {"GET": who(404), "POST": who(404)},  # The requests have no cookie with an invitation token.
     "invitations/<slug:token>": {"GET": who(302)},
     CHALLENGE + "submit": {
         "GET": who(200, nobody=302, organizers=403),
@@ -98,7 +98,7 @@ PAGES: dict[str, Methods] = {
     SUBMISSION + "report/<slug:tab>": {"GET": who(404, nobody=302, team=200, organizers=200)},
     SUBMISSION + "panel": {"GET": who(404, nobody=401, team=200, organizers=200)},
     SUBMISSION + "report.json": {"GET": who(404, nobody=302, team=200, organizers=200)},
-    # The settings of the phase hide the results per class, so the next two files do not exist for anybody.
+    # The settings of the phase hide the results per class, so files with such results do not exist for anybody.
     SUBMISSION + "classes.csv": {"GET": who(404, nobody=302)},
     SUBMISSION + "curves.csv": {"GET": who(404, nobody=302)},
     SUBMISSION + "file": {"GET": who(404, nobody=302, team=200, organizers=403)},
@@ -128,7 +128,7 @@ PAGES: dict[str, Methods] = {
     "accounts/security": {"GET": who(200, nobody=302)},
     "accounts/security/devices/<int:pk>/sign-out": {"POST": who(404, nobody=302, member=302)},
     "accounts/security/devices/sign-out": {"POST": who(302)},
-    # Whatever the method, these pages first redirect to a page that asks for the password.
+    # The next pages about two-factor authentication redirect to a page that asks for the password, for every method.
     **dict.fromkeys(
         (
             *("accounts/two-factor/activate", "accounts/two-factor/codes/new"),
@@ -136,7 +136,7 @@ PAGES: dict[str, Methods] = {
         ),
         dict.fromkeys(ALL, who(302)),
     ),
-    # The users have not turned on two-factor authentication, so the next pages do not exist for them.
+    # No user has two-factor authentication, so the pages for its recovery codes and for turning it off do not exist.
     "accounts/two-factor/deactivate": {method: who(404, nobody=302) for method in ALL},
     "accounts/two-factor/codes": {method: who(404 if method == "GET" else 405, nobody=302) for method in ALL},
     "accounts/two-factor/codes/download": {method: who(404, nobody=302) for method in ALL},
@@ -199,7 +199,7 @@ API: dict[str, Methods] = {
     "api/v1/invitations": {"POST": who(422, nobody=401)},
     API_PHASE + "/quota": {"GET": who(403, nobody=401, teams=200)},
     API_PHASE + "/quota/statement": {"GET": who(403, nobody=401, teams=200)},
-    # An empty body is rejected with 422.
+    # An empty body, which grants nothing, is rejected with 422.
     API_PHASE + "/teams/<int:team_id>/grants": {
         "GET": who(403, nobody=401, organizers=200),
         "POST": who(403, nobody=401, editors=422),
@@ -259,7 +259,7 @@ API: dict[str, Methods] = {
         "PATCH": who(404, nobody=401, member=412),
         "DELETE": who(404, nobody=401, member=204),
     },
-    "api/v1/device/code": {"POST": who(422)},  # An empty body is rejected.
+    "api/v1/device/code": {"POST": who(422)},  # A request without a body is rejected with 422.
     "api/v1/device/token": {"POST": who(422)},
     "api/v1/me": {"GET": who(200, nobody=401)},
     "api/v1/me/token": {"DELETE": who(204, nobody=401)},

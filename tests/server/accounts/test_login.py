@@ -144,9 +144,6 @@ def test_a_deactivated_account_is_reported_only_with_its_password(make: Make, cl
     assert log_in(client, user.username, make.password).status_code == 403
 
 
-# The admin does not have its own login page; it redirects to the login page of the service.
-
-
 def test_the_login_of_the_admin_redirects_to_the_login_page(make: Make, client: Client) -> None:
     user = make.user(is_staff=True)
     answer = client.post("/admin/login/?next=/admin/", {"username": user.username, "password": make.password})

@@ -20,9 +20,6 @@ def person(make: Make, client: Client) -> User:
     return user
 
 
-# The following tests are about logging in and out.
-
-
 def log_in(client: Client, user: User, password: str, **form: str) -> Any:
     return client.post("/accounts/login", {"login": user.username, "password": password, **form})
 
@@ -63,9 +60,6 @@ def test_logging_out_requires_a_post_request(person: User, client: Client) -> No
     assert client.get("/accounts/logout").status_code == 405
     client.post("/accounts/logout")
     assert client.get("/accounts/").status_code == 302
-
-
-# The following tests are about the page for API tokens.
 
 
 def secret_in(response: Any) -> str:
@@ -126,9 +120,6 @@ def test_nobody_can_revoke_the_token_of_another_user(person: User, make: Make, c
     other = Client()
     other.force_login(make.user())
     assert other.post(f"/accounts/tokens/{ApiToken.objects.get().pk}/revoke").status_code == 404
-
-
-# The following tests are about the pages for passwords.
 
 
 def test_changing_the_password_leads_to_the_account(person: User, make: Make, client: Client) -> None:

@@ -27,9 +27,6 @@ def reset_link(client: Client, email: str) -> str:
     return found[1]
 
 
-# The following tests are about password hashes and password rules.
-
-
 def test_new_passwords_are_hashed_with_argon2(make: Make, settings: Settings) -> None:
     settings.PASSWORD_HASHERS = real_settings.PASSWORD_HASHERS
     assert make.user().password.startswith("argon2$argon2id$")
@@ -47,9 +44,6 @@ def test_an_older_hash_is_renewed_when_its_owner_logs_in(make: Make, settings: S
 
 def test_mail_goes_to_the_console_by_default() -> None:
     assert real_settings.EMAIL_BACKEND == "django.core.mail.backends.console.EmailBackend"
-
-
-# The following tests are about sessions and cookies.
 
 
 def test_logging_in_creates_a_new_session(make: Make, client: Client) -> None:
@@ -89,9 +83,6 @@ def test_cookies_are_restricted_to_this_site(make: Make, client: Client) -> None
     log_in(client, make.user(), make.password)
     session, token = client.cookies["sessionid"], client.cookies["csrftoken"]
     assert (session["httponly"], session["samesite"], token["samesite"]) == (True, "Lax", "Lax")
-
-
-# The following tests are about limits on how often something may be attempted, such as entering a password.
 
 
 def test_guesses_of_the_old_password_are_limited_in_an_open_session(

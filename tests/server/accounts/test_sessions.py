@@ -85,7 +85,7 @@ def test_a_session_that_belongs_to_another_account_than_its_record_is_read_by_dj
     [
         (SESSION_KEY, "0"),
         (BACKEND_SESSION_KEY, ""),
-        (BACKEND_SESSION_KEY, "django.contrib.auth.backends.ModelBackend"),  # The settings do not list this backend.
+        (BACKEND_SESSION_KEY, "django.contrib.auth.backends.ModelBackend"),  # The settings do not list ModelBackend.
         (HASH_SESSION_KEY, ""),
         (HASH_SESSION_KEY, "unknown"),
     ],

@@ -83,9 +83,6 @@ def test_a_name_that_is_taken_before_saving_is_an_error_of_the_form(
     assert not Entry.objects.filter(action="account.created").exists()
 
 
-# The following tests are about limits on sign-ups.
-
-
 def test_one_address_can_create_twenty_accounts_a_day(db: None, settings: Settings) -> None:
     settings.ACCOUNT_RATE_LIMITS = {**settings.ACCOUNT_RATE_LIMITS, "signup": "1000/m/ip"}
     answers = [sign_up(number) for number in range(21)]
@@ -121,8 +118,8 @@ def everything_seen(name: str, address: str) -> list[Any]:
         Client().post("/accounts/password/forgotten", {"email": address}),
     ]
     texts = [Page(answer).words.replace(name, "NAME").replace(address.lower(), "ADDRESS") for answer in answers]
-    # Remove the time at which the account was created, because it differs between two calls of this function if a new
-    # minute has begun.
+    # Remove the time at which the account was created, because it differs between two sign-ups if a new minute has
+    # begun.
     shown = [re.sub(r"joined .*? UTC", "joined", text) for text in texts]
     return [(answer.status_code, answer.headers.get("Location")) for answer in answers] + shown
 

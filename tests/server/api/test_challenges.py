@@ -115,7 +115,8 @@ def test_the_number_of_queries_of_a_list_does_not_depend_on_its_length(
         make.phase()
     with django_assert_num_queries(
         5
-        # The five queries read the count, the challenges, the phases, the ground truths and the database clock.
+        # The five queries read the number of challenges, the challenges, the phases, the ground truths and the database
+        # clock.
     ):
         api.get("challenges")
 

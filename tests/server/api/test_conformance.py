@@ -50,9 +50,9 @@ CONFIG = {
     "generation": {"max-examples": EXAMPLES, "deterministic": True, "with-security-parameters": False},
     "phases": {"stateful": OFF},
     "operations": [
-        # Two checks of schemathesis are off for uploads. Form fields have no types, so values that the schema forbids
-        # may be accepted. Django ignores empty files from werkzeug's test client, so requests that it allows may be
-        # rejected.
+        # Two checks of schemathesis are off for operations with uploaded files. Form fields have no types, so requests
+        # that the schema forbids may be accepted. Django ignores empty files from werkzeug's test client, so requests
+        # that the schema allows may be rejected.
         {
             "include-operation-id": ["submit", "add_truth", "add_baseline", "import_challenge"],
             "checks": {"positive_data_acceptance": OFF, "negative_data_rejection": OFF},

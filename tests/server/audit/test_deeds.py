@@ -82,5 +82,6 @@ def test_the_readme_names_every_kind_of_entry() -> None:
         "user.changed",
         "phase.changed",
         "challenge.changed",
-        # The source code does not contain the names of these three actions, because the admin composes them.
+        # The admin composes the names user.changed, phase.changed and challenge.changed, so the search in the source
+        # code does not find them.
     } <= named

@@ -167,7 +167,7 @@ class TestEnd:
         """
         write(9)
         cut_after(3)
-        assert verified("--restored")[0] == 0  # The restore of a backup is recorded as entry 4 of the log.
+        assert verified("--restored")[0] == 0  # In the audit log, the restore of a backup is recorded as entry 4.
         write(5)
         assert verified()[0] == 0
         cut_after(6)
@@ -242,8 +242,8 @@ class TestEnd:
     def test_intact_lines_are_read_even_if_another_line_is_damaged(self, write: Callable[[int], None]) -> None:
         write(5)
         cut_after(3)
-        # With three new entries, the log is longer than before its end was deleted. The loss of entry 5 remains
-        # recorded.
+        # With three new entries, the audit log has more entries than before the last two were deleted. The loss of
+        # entry 5 remains recorded.
         write(3)
         with external_records.path_of_lost_ends().open("a") as file:
             file.write("junk\n")

@@ -36,7 +36,7 @@ Shown = list[tuple[int, int | None, float, Any]]  # A leaderboard: the team id, 
 
 
 class History:
-    """A phase that random events change: `happen()` carries out an event, and `shown()` returns the leaderboards."""
+    """A phase that is changed by random events. `happen()` carries out one, and `shown()` returns the leaderboards."""
 
     def __init__(self, seed: int, **fields: Any) -> None:
         self.seed, self.random = seed, Random(seed)
@@ -152,7 +152,7 @@ class History:
         if not queued:
             return
         found = leases.claim(Rerun, self.random.choice(queued).pk)
-        if found is None:  # Another thread has already claimed this rerun.
+        if found is None:  # Another thread has already claimed this job.
             return
         vectors = {
             split: struct.pack(f"<{REPLICATES}d", *(self.random.choice((0.2, 0.5, 0.9)) for _ in range(REPLICATES)))
@@ -199,8 +199,8 @@ class History:
         begun = rescoring.open_rescoring(self.current())
         if begun is None:
             return
-        # Each call records the score of one queued rerun. 20 calls are usually enough to score all submissions again.
-        # If a score is still missing, the rescoring is not applied.
+        # Each call of `rerun` scores one submission again, if any are left. 20 calls are usually enough for all
+        # submissions. If a new score is still missing, the rescoring is not applied.
         for _ in range(20):
             self.rerun()
         rescoring.apply(rescoring=begun, by=None, reveal=True)

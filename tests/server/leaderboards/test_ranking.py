@@ -34,10 +34,10 @@ def numbers(candidates: list[Candidate]) -> list[int]:
 @pytest.mark.parametrize(
     ("scores", "expected"),
     [
-        ([], []),  # Without teams, there are no ranks.
+        ([], []),
         ([0.5], [1]),
         ([0.9, 0.8, 0.7], [1, 2, 3]),
-        ([0.9, 0.9, 0.7], [1, 1, 3]),  # Two equal scores share a rank, and the next rank is skipped.
+        ([0.9, 0.9, 0.7], [1, 1, 3]),
         ([0.9, 0.7, 0.7, 0.7, 0.1], [1, 2, 2, 2, 5]),
         ([0.0, -0.0], [1, 1]),  # Zero and negative zero are equal.
         ([0.3, 0.1 + 0.2 - 5e-17], [1, 1]),  # After rounding to float64, these two numbers are equal.

@@ -92,6 +92,6 @@ def test_the_scores_of_a_team_are_read_only_once(
     submissions = list(Submission.objects.filter(pk__in=own).select_related("phase", "team"))
     load_scores(submissions)
     scored(phase, 0.7)
-    with django_assert_max_num_queries(1):  # One query finds the entry of the team and its rank.
+    with django_assert_max_num_queries(1):  # A single query finds both the team's entry and its rank.
         places = standings(phase, submissions, now=NOW)
     assert sum(place.on_board for place in places.values()) == 1

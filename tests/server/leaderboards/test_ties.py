@@ -230,7 +230,7 @@ def test_the_number_of_queries_does_not_depend_on_the_number_of_rows(
     for number in range(5):
         replicated(phase, [number / 10, number / 10])
     lines = board(phase, split="public", viewer=ANONYMOUS)
-    with django_assert_num_queries(2):  # One query reads the entries, and one their metrics.
+    with django_assert_num_queries(2):  # One query reads the entries of the leaderboard, and one reads their metrics.
         lines.page(0, 5)
 
 

@@ -27,7 +27,7 @@ RELATED = (
     "ImageID,LabelName1,LabelName2,RelationshipLabel,XMin1,XMax1,YMin1,YMax1,XMin2,XMax2,YMin2,YMax2\n"
     "a,/m/man,/m/horse,rides,0.1,0.5,0.1,0.5,0.2,0.6,0.2,0.6\nb,/m/man,/m/cat,holds,0.1,0.5,0.1,0.5,0.2,0.6,0.2,0.6\n"
 )
-MASK = "eJyzMDI28jcAAUM/UwATLQLD"  # an encoded mask of 8 x 6 pixels
+MASK = "eJyzMDI28jcAAUM/UwATLQLD"  # An encoded mask of 8 x 6 pixels.
 MASKS = (
     "ImageID,LabelName,ImageWidth,ImageHeight,XMin,XMax,YMin,YMax,IsGroupOf,Mask\n"
     f"a,/m/cat,8,6,0.1,0.5,0.1,0.5,0,{MASK}\nb,/m/dog,8,6,0.2,0.6,0.2,0.6,0,{MASK}\n"

@@ -12,7 +12,7 @@ from tests.server.organize.test_bundle_reading import mistakes_of
 @pytest.mark.parametrize(
     ("lines", "line"),
     [
-        # These dates are rejected: if a phase closed before its challenge opens, private scores would be shown
+        # A phase may not close before or when its challenge opens, because its private scores would be shown
         # immediately.
         ("closes_at: 2026-01-31", 8),
         ("closes_at: 2026-02-01", 8),

@@ -192,7 +192,7 @@ def test_one_fact_of_the_truth_changes_no_response(
         files = submissions(tmp_path / "made", track, template)
         visit.uploads(b"ImageId,PredictionString\n" + b"x" * 40)
         assert {"scored", "rejected"} <= visit.results(files, inline_queue)
-        # Hide this challenge from the next visit. Lists of challenges then contain only one challenge in every visit.
+        # Hide the challenge of this visit, so that lists of challenges contain only one challenge in every visit.
         Challenge.objects.filter(slug=slug).update(visibility="private")
         visits.append(visit)
     first, *others = visits

@@ -118,10 +118,11 @@ class TestImport:
         run()
         phase = Phase.objects.get()
         folder = with_images.path / "phases/main/truth"
-        for file in folder.iterdir():  # Rename image a to c.
+        for file in folder.iterdir():
             file.write_text(file.read_text().replace("\na", "\nc"))
         added = truths.add(phase=phase, path=folder, by=None, reveal=True)
-        assert states() == {1: "green", 2: "red"}  # Image a of the sample submission is not in version 2.
+        # Version 2 of the ground truth has no image a, but the sample submission does.
+        assert states() == {1: "green", 2: "red"}
         assert [one.name for one in gate_of(added, phase).checks if not one.passed] == ["template"]
         submit(make)
         Truth.objects.update(active=False)

@@ -72,7 +72,7 @@ def test_with_force_the_edit_is_undone(
     save(client, model.objects.get(), **edit)
     run(by=owner, consent=Consent(force=True, reveal=True))
     assert model.objects.values().get() == before
-    run(by=owner)  # The first import has undone the edit, so this one needs no consent.
+    run(by=owner)  # The first import has undone the edit, so the second import needs no consent.
 
 
 def test_an_edit_that_the_bundle_repeats_needs_no_force(

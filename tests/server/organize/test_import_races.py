@@ -29,13 +29,13 @@ class Recorder:
 
     def __call__(self, execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
         if not self.is_done and '"submissions_submission"' in sql and LOCK in sql:
-            # `sql` locks the submission's row. It would wait for a worker that is recording a score, so record it
-            # first.
+            # The statement `sql` locks the row of the submission. It would wait for a worker that is recording a score,
+            # so record the score first.
             self.record()
         found = execute(sql, params, many, context)
         if not self.is_done and 'FROM "submissions_evaluation"' in sql:
-            # The import has read the scores without first locking the submission, which is a bug. Record another score,
-            # so that the test fails.
+            # The import has read the scores without first locking the submission, which is a bug. Record a score that
+            # it misses, so that the test fails.
             self.record()
         return found
 

@@ -106,7 +106,7 @@ def test_participants_get_the_candidates_without_the_mapping(captions: BundleFol
 
 
 def test_an_existing_phase_keeps_its_caption_ids(captions: BundleFolder) -> None:
-    """An unchanged bundle of an existing phase can be imported again, even if its caption ids reveal images."""
+    """A bundle can be imported again into its phase even if a caption's id reveals the image of the caption."""
     write_opaque_ids(captions.path)
     import_bundle(path=captions.path, by=None)
     Phase.objects.update(salt="")

@@ -152,8 +152,8 @@ def test_an_import_that_would_remove_the_baseline_needs_force(
     editor: Client, imported: Phase, bundle: BundleFolder, run: Import
 ) -> None:
     upload(editor, "Center")
-    # The bundle does not contain the baseline. This import keeps it. The next one, with a changed ground truth, would
-    # remove it and must be refused.
+    # The bundle does not contain the baseline. The first import keeps it. With a changed ground truth, the second
+    # import would remove it and must be refused.
     run(by=None)
     boxes = bundle.path / "phases/main/truth/boxes.csv"
     boxes.write_text(boxes.read_text().replace("0.1,0.5,0.1,0.5", "0.1,0.5,0.1,0.6"))

@@ -112,7 +112,8 @@ def test_a_version_can_be_given_by_its_number_or_by_a_folder(
         assert "rescoring against ground truth version 1 " in said
         assert "the leaderboards of animals/main show ground truth version 1 " in said
         assert boards(phase) == at_first
-    call_command("rescore", "animals", "main", truth=str(truth))  # The folder has version 2 of the ground truth.
+    # The folder `truth` contains version 2 of the ground truth.
+    call_command("rescore", "animals", "main", truth=str(truth))
     assert "show ground truth version 2 " in capsys.readouterr().out
     assert boards(phase) == [("B", 0.4), ("A", 0.3)]
 

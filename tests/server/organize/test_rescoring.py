@@ -44,7 +44,7 @@ def kind(phase: Phase, truth: Truth) -> str:
 
 
 def done(submission: Submission, value: float) -> None:
-    """Run the queued rerun (another scoring) of a submission, as a worker does, and record the given score."""
+    """Run the queued job that scores a submission again, as a worker does, and record the given score."""
     rerun = leases.claim(Rerun, submission.reruns.get().pk)
     assert rerun is not None
     split = {"headline": "mAP", "classes": [], "metrics": {"mAP": value}, "intervals": {"mAP": [value, value]}}

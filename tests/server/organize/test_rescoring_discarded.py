@@ -47,7 +47,7 @@ def test_first_scores_during_a_discarded_rescoring_remain(
 ) -> None:
     rescoring.start(phase=upgraded, by=None)
     first = scored_first(upgraded, make, 0.3)
-    done(first, 0.3)  # This second scoring of the submission only adds intervals to its score.
+    done(first, 0.3)  # The submission already has a score. Scoring it again only adds intervals.
     done(two[0], 0.9)
     rescoring.discard(phase=upgraded, by=None)
     assert [signatures(one) for one in (first, *two)] == [[kind(upgraded, upgraded.truth)], [OLD], [OLD]]

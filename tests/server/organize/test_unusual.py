@@ -22,7 +22,7 @@ def test_a_file_that_two_teams_submitted_is_listed_and_a_repeated_one_is_not(pha
     one, other, baseline = (make.team(phase.challenge, is_baseline=is_baseline) for is_baseline in (False, False, True))
     for team, content in ((one, b"a"), (other, b"a"), (one, b"b"), (one, b"b"), (one, b"c"), (baseline, b"c")):
         make.submission(phase, team, content=content)
-    make.submission(make.phase(), content=b"b")  # An identical file in another challenge is not listed.
+    make.submission(make.phase(), content=b"b")  # A file that is identical to one in another challenge is not listed.
     (found,) = identical_files(phase)
     assert [submission.team for submission in found.submissions] == [one, other]
 
