@@ -54,8 +54,8 @@ def calls(name: str) -> Iterator[list[str]]:
                 yield [f"{action.option_strings[0]}={rubbish}", *rest]
 
 
-# Commands may accept some of the values in RUBBISH: "--" only ends the options, and the following options accept any
-# string.
+# Arguments that may contain strings of RUBBISH: everything after "--", which ends the options, and the following
+# options, which accept any string.
 FREE_TEXTS = {("token", "--name"), ("createsuperuser", "--username"), ("rescore", "--reason"), ("rescore", "--signed")}
 
 
@@ -80,7 +80,7 @@ def may_be_accepted(name: str, words: list[str]) -> bool:
     return "--" in words or any((name, word.partition("=")[0]) in FREE_TEXTS for word in words)
 
 
-# If a valid argument of a command must name a phase or a user, it names this phase or this user.
+# A valid argument may have to name a challenge, a phase or a user. All of them have the name "animals".
 pytestmark = [
     pytest.mark.phase(challenge={"slug": "animals"}, slug="animals"),
     pytest.mark.member(username="animals", email="animals@example.org"),

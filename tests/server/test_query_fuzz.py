@@ -18,7 +18,7 @@ from tests.conftest import Make
 from tests.server.conftest import Scored
 from tests.server.test_access import APP_LABELS, routes
 
-# The list pages of the admin read these query parameters.
+# The pages of the admin that list objects read these query parameters.
 OF_LISTS = ("q", "o", "p", "e", "all", "_to_field", "_changelist_filters", "at__year", "nonsense")
 TIMES = (
     *("0001-01-01T00:00", "0001-01-01T00:00:00+14:00", "0000-01-01", "9999-12-31T23:59", "9999-12-31T23:59:59-14:00"),

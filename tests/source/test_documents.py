@@ -9,7 +9,7 @@ from tests.source.tree import ROOT, files
 
 DOCUMENTS = [path for path in files("*.md") if path.name in ("README.md", "CONTRIBUTING.md")]
 FILE = re.compile(r"(?<![\w/<.])([\w.-]+(?:/[\w.-]+)*\.(?:py|html|js|css|md))\b(?::(\w+(?:\.\w+)?))?")
-# CONTRIBUTING.md uses this file in its example of a new track. The file does not exist.
+# CONTRIBUTING.md uses evaluator/tracks/digits.py in its example of a new track. The file does not exist.
 EXAMPLES = {"evaluator/tracks/digits.py"}
 
 

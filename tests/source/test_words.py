@@ -10,7 +10,8 @@ from tests.source.tree import ROOT, files
 TABLE = Path("CONTRIBUTING.md")
 ROW = re.compile(r"^\| (?P<word>[^|]+) \| (?P<means>[^|]+) \| (?P<old>[^|]+) \|$", re.MULTILINE)
 TEXTS = ("*.py", "*.md", "*.html", "*.txt", "*.js", "*.css", "*.yml", "*.toml", "Makefile", ".env.example")
-# These names are defined by Django and are therefore allowed, although they contain a forbidden word.
+# Django defines the names `streaming` and `streaming_content`, so they are allowed although they contain a forbidden
+# word.
 ALLOWED = re.compile(r"\.streaming(_content)?\b")
 
 

@@ -54,7 +54,7 @@ def test_time_spent_waiting_does_not_count(settings: Settings) -> None:
     with limits.limited():
         time.sleep(0.6)
         left = time_left()
-    # About 0.2 seconds are left. This is not exact, because the operating system rounds timers to its clock ticks.
+    # About 0.2 seconds of CPU time are left until the limit. The operating system rounds timers to its clock ticks.
     assert 0.1 < left < 0.3
 
 
@@ -105,7 +105,7 @@ def test_the_time_of_one_scoring_run_is_not_counted_for_the_next(settings: Setti
         with limits.limited():
             assert time_left() > 0.2
             spin(0.15)
-    assert time_left() == 0  # After the `with` block, there is no time limit.
+    assert time_left() == 0
     assert signal.getsignal(signal.SIGPROF) is not limits.raise_out_of_time
 
 

@@ -84,8 +84,8 @@ def worked(submission: Submission) -> Submission:
 def outcome(phase: Phase, inline_queue: InlineQueue) -> tuple[Any, ...]:
     """Score all submissions, with intervals. Return their states, their scores with intervals, and the leaderboard."""
     inline_queue.work()
-    inline_queue.work_later()  # This computes the intervals of the scores.
-    inline_queue.work_later()  # This computes the explanations of the scores.
+    inline_queue.work_later()  # These jobs compute the intervals of the scores.
+    inline_queue.work_later()  # These jobs compute the explanations of the scores.
     states = set(Submission.objects.filter(phase=phase).values_list("status", "attempts", "fault"))
     scores = Score.objects.filter(evaluation__submission__phase=phase)
     entries = Entry.objects.filter(board__phase=phase).present().in_order()

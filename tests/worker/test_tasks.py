@@ -178,7 +178,8 @@ def test_a_small_file_that_takes_long_is_requeued_as_large_without_counting_an_a
     scorer(lambda request: spin(0.5) or report())
     row = evaluate(submission)
     assert (row.status, row.small, row.attempts, row.losses) == ("queued", False, 0, 0)
-    assert (row.failure_code, row.fault, used(submission)) == ("", "", 1)  # The submission uses quota once.
+    # The quota is charged once for the submission.
+    assert (row.failure_code, row.fault, used(submission)) == ("", "", 1)
     assert evaluate(submission).status == "scored"
 
 

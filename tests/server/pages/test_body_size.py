@@ -79,7 +79,7 @@ def test_organizers_upload_large_files(page: str, make: Make, phase: Phase, clie
     phase.challenge.organizers.add(user := make.user())
     client.force_login(user)
     response = client.post(f"/organize/challenges/c/{page}", {"file": a_file(4 * MEGABYTE)})
-    # The form is rejected because other fields are missing, and not because the file is too large.
+    # The form is rejected because other fields are missing. A file of 4 MB is not too large.
     assert response.status_code == 422
 
 

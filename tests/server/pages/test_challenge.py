@@ -33,9 +33,6 @@ def visit(address: str, person: Any = None) -> Page:
     return Page(client.get(address))
 
 
-# The following tests are about the front page.
-
-
 def test_the_front_page_lists_track_teams_time_and_the_users_team(phase: Phase, make: Make) -> None:
     member = make.user()
     make.team(phase.challenge, member, name="Owls")
@@ -77,9 +74,6 @@ def test_the_front_page_groups_challenges_by_time(make: Make) -> None:
 
 def test_a_front_page_without_challenges_is_not_blank(db: None) -> None:
     assert visit("/").all("div", class_="empty")
-
-
-# The following tests are about the overview page of a challenge.
 
 
 def test_the_button_of_a_visitor_leads_to_sign_up_and_then_to_the_submit_page(phase: Phase) -> None:
@@ -168,9 +162,6 @@ def test_markdown_of_organizers_cannot_run_code(make: Make) -> None:
     assert "https://example.org" in page.links()
 
 
-# The following tests are about the data page of a challenge.
-
-
 def test_the_data_page_shows_an_example_of_each_format_to_copy(phase: Phase) -> None:
     page = visit("/challenges/c/data")
     assert "ImageId,PredictionString 0001eeaf4aed83f9,/m/01yrx 0.92" in page.words
@@ -221,9 +212,6 @@ def test_the_template_file_is_a_download(phase: Phase, client: Client) -> None:
 def test_without_a_sample_there_is_no_link(phase: Phase, client: Client) -> None:
     assert "/challenges/c/data/sample" not in visit("/challenges/c/data").links()
     assert client.get("/challenges/c/data/sample").status_code == 404
-
-
-# The following tests are about the rules page, joining a challenge, and the team page.
 
 
 def test_joining_creates_a_team(phase: Phase, make: Make, client: Client) -> None:

@@ -53,7 +53,7 @@ def test_the_link_in_the_header_needs_no_query(make: Make, organizer: User) -> N
             client.get("/help/")
         return len(queries)
 
-    assert count(organizer) == count(make.user()) == 1  # the query for the session and its account
+    assert count(organizer) == count(make.user()) == 1  # The only query reads the session and its account.
 
 
 def test_people_who_organize_nothing_are_refused(make: Make) -> None:
@@ -76,7 +76,8 @@ def test_the_console_shows_the_numbers_of_each_phase(organizer: User, phase: Pha
         make.submission(phase, team, received_at=midnight(now) - timedelta(hours=1), **failed)
     for _ in range(2):
         make.submission(phase, team, received_at=midnight(now))
-    make.submission(make.phase(), status="queued")  # Submissions to other challenges are not counted.
+    # The numbers of a phase do not include submissions to other challenges.
+    make.submission(make.phase(), status="queued")
 
     page = read(organizer)
 

@@ -45,7 +45,8 @@ TABLE: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("phase", RUNNING, {"closes_at": text(TOMORROW)}, NOTHING),
     ("phase", {"closes_at": SOON}, {"closes_at": text(LATER)}, NOTHING),
     ("phase", {"closes_at": SOON}, {"closes_at": ""}, NOTHING),
-    # The same local time is 23 hours from now in the first of these time zones, and 27 hours from now in the second.
+    # TOMORROW is in 25 hours in UTC. Clocks in the time zone UTC+2 show the same time in 23 hours, and those in UTC-2
+    # in 27 hours.
     ("phase", RUNNING, {"closes_at": text(TOMORROW, "+02:00")}, NAME),
     ("phase", RUNNING, {"closes_at": text(TOMORROW, "-02:00")}, NOTHING),
     ("phase", RUNNING, {"closes_at": text(SOON, "+05:00")}, NAME),

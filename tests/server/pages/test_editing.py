@@ -97,7 +97,8 @@ def test_settings_of_a_phase_that_a_bundle_may_not_have_are_refused(
 
 
 def test_a_published_challenge_keeps_a_contact_address(owner: User, phase: Phase, client: Client) -> None:
-    assert save(client, phase.challenge, title="Dogs").status_code == 302  # It was imported without an address.
+    # A published challenge without a contact address, as an import can create, can still be edited.
+    assert save(client, phase.challenge, title="Dogs").status_code == 302
     Challenge.objects.update(contact="a@example.org")
     refused = save(client, Challenge.objects.get(), contact="")
     assert problems(refused)["contact"][0].startswith("Contact: participants of a published challenge need an address")

@@ -87,7 +87,7 @@ def test_a_queued_submission_shows_how_many_files_are_ahead(
     took = {"started_at": NOW - timedelta(seconds=40), "finished_at": NOW}
     scored(phase, 0.5, **took)
     crowd = make.team(phase.challenge)
-    # Teams take turns, so only one of the other team's three files will be scored before this team's file.
+    # Teams take turns, so only one of the three files of the team `crowd` will be scored before the file of `team`.
     for minutes in range(3):
         make.submission(phase, crowd, received_at=NOW - timedelta(minutes=10 + minutes))
     submission = make.submission(phase, team)

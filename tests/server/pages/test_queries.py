@@ -14,11 +14,11 @@ from tests.server.conftest import Scored
 # Maps each page to its maximum number of database queries.
 PAGES = {
     "/": 6,
-    "/challenges/c/": 5,  # including one for the result of the ground truth's acceptance checks
+    "/challenges/c/": 5,  # One of these queries reads the result of the ground truth's acceptance checks.
     "/challenges/c/data": 8,
     "/challenges/c/rules": 2,
     "/challenges/c/team": 14,
-    "/challenges/c/submit": 9,  # including one that reads whether the maintenance mode is on
+    "/challenges/c/submit": 9,  # One of these queries reads whether the maintenance mode is on.
     "/challenges/c/submissions": 10,
     "/challenges/c/leaderboard": 4,
     "/challenges/c/leaderboard/history": 10,

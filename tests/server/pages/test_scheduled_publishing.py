@@ -68,7 +68,7 @@ def test_a_draft_that_fails_a_check_stays_one_and_its_owners_are_notified(
     publish_due()
     publish_due()
     assert Challenge.objects.get().visibility == "draft"
-    # The owner of the challenge cannot publish the draft by hand either.
+    # The draft still fails a check, so its owner cannot publish it by hand.
     assert owner.post(PUBLISH, {"visibility": "public"}).status_code in (409, 422)
     derive()
     (notice,) = Notice.objects.all()

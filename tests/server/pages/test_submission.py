@@ -37,9 +37,6 @@ def page_of(client: Client, submission: Submission, query: str = "") -> Page:
     return Page(client.get(f"/submissions/{submission.pk}/{query}"))
 
 
-# The following tests are about scored submissions.
-
-
 def test_a_submission_that_is_not_an_entry_shows_why_and_the_next_rank_of_the_team(
     client: Client, phase: Phase, team: Team, scored: Scored
 ) -> None:
@@ -131,9 +128,6 @@ def test_notices_are_shown(scored: Scored, phase: Phase, team: Team, client: Cli
     words = page_of(client, scored(phase, 0.5, team=team, report={"notices": notices})).words
     assert "ignored rows (1,234 times) unknown_images" in words
     assert words.index("ignored rows") < words.index("0.50000")
-
-
-# The following tests are about results per class.
 
 
 def test_classes_are_hidden_unless_the_policy_shows_them(

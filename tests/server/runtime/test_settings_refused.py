@@ -31,7 +31,7 @@ RUBBISH = [
     "\u0663",  # Python's int() accepts this Arabic-Indic digit three.
     "\udce9",  # Python decodes a byte that is not valid UTF-8 to a surrogate such as this one.
 ]
-# Although the values in RUBBISH are invalid for most settings, some of them are valid for the following settings.
+# Although the strings in RUBBISH are invalid for most settings, some of them are valid for the following settings.
 TEXTS = {"EMAIL_HOST_USER", "EMAIL_HOST_PASSWORD"}
 NAMES_OF_HOSTS = {"ALLOWED_HOSTS", "EMAIL_HOST", "PODIUM_BIND"}
 MAY_BE_ZERO = {
@@ -49,7 +49,7 @@ MAY_BE_ZERO = {
     "CONFIRM_EMAIL",
 }
 
-# A program that reads the settings once per test case. Starting a process for each test case would take minutes.
+# A program that reads the settings once for each test case. Starting a process for each case would take minutes.
 PROBE = """
 import json, os, sys
 from importlib import import_module

@@ -166,7 +166,8 @@ class TestShares:
         """Return a `Shares` object with the given connections. It selects the connection that must be closed next.
 
         `held` maps each client address to its number of connections. Here, addresses are names. If a name begins with
-        `busy` (slow) or `steady`, its connections are in the middle of requests. All others are idle.
+        `steady`, its connections are in the middle of requests that proceed at a steady speed. If it begins with
+        `busy`, the speed is not known to be steady, so they count as slow. All other connections are idle.
         """
         shares: Shares[str] = Shares(most=80, most_of_one=50)
         for address, count in held.items():
@@ -185,14 +186,16 @@ class TestShares:
     @pytest.mark.parametrize(
         ("held", "worst"),
         [
-            # A connection of the address with the most connections is closed, even in the middle of a request.
+            # The address with the most idle or slow connections loses one, even in the middle of a request.
             ({"busy": 11, "early": 10}, "busy 0"),
-            ({"steady": 40, "busy": 9}, "busy 0"),  # Slow connections are closed before steady ones.
-            # No address has more than 8 slow connections. The address with more than 8 steady ones loses one of these.
+            # An address with more than 8 slow connections loses one, even if another address has more connections that
+            # are steady.
+            ({"steady": 40, "busy": 9}, "busy 0"),
+            # No address has more than 8 slow connections, so the address with more than 8 steady connections loses one.
             ({"busy": 8, "steady": 9}, "steady 0"),
-            # No address has more than 8 connections, and most connections are steady. The oldest of these is closed.
+            # No address has more than 8 connections. Most connections are steady, so the oldest steady one is closed.
             ({"steady1": 8, "steady2": 8, "early": 1}, "steady1 0"),
-            # No address has more than 8 connections, and most are slow or idle. The oldest of these is closed.
+            # No address has more than 8 connections. Most are slow or idle, so the oldest of these is closed.
             ({"steady": 8, "busy1": 8, "busy2": 8}, "busy1 0"),
             ({"busy": 1, "early": 1}, "busy 0"),
         ],

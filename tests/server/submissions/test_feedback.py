@@ -117,7 +117,7 @@ def test_the_number_of_queries_does_not_depend_on_the_number_of_submissions(
     for number in range(5):
         scored(phase, number / 10, team=team)
     access = score_access(phase, viewer=make.user(is_staff=True), now=NOW)
-    with django_assert_num_queries(3):  # for the submissions, the evaluations and the scores
+    with django_assert_num_queries(3):  # The three queries read submissions, evaluations and scores.
         submissions = list(Submission.objects.filter(team=team).select_related("phase__challenge"))
         load_scores(submissions)
         for submission in submissions:

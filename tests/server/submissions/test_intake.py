@@ -284,7 +284,7 @@ def test_if_the_disk_of_the_database_is_full_an_upload_is_refused_with_no_space(
     ("given", "shown"),
     [
         ("../../etc/passwd", "passwd"),
-        ("a\u202egpj.csv", "agpj.csv"),  # The character right-to-left override is removed.
+        ("a\u202egpj.csv", "agpj.csv"),  # The invisible character that reverses the text direction is removed.
         # A variation selector, a filler and a null notehead are invisible and are therefore removed.
         ("a\ufe0f\u3164\U0001d159.csv", "a.csv"),
         ("tab\there\x00.csv", "tabhere.csv"),

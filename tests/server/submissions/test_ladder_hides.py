@@ -17,7 +17,8 @@ from tests.conftest import Make
 from tests.server.documented import Api, content_of
 
 NOW = datetime.now(UTC)
-# This pattern matches what differs between the responses to identical requests: tokens, request and element ids, times.
+# This pattern matches everything that differs between the responses to identical requests: tokens, ids of requests and
+# elements, and times.
 VARYING = re.compile(
     rb'csrfmiddlewaretoken" value="\w+"|X-CSRFToken[^}]*|\b[0-9a-f]{12}\b|\be[0-9a-f]{8}\b'
     rb'|"at":"[^"]*"|<time.*?</time>|<span class="countdown">.*?</span>|\d+ s(econds)? ago|just now'

@@ -58,7 +58,7 @@ def test_a_rescoring_is_applied_with_the_submissions_locked_before_their_reruns(
     begun = rescoring.start(phase=phase, by=None)
     for submission in two:
         done(submission, 0.9)
-    # Applying the rescoring deletes these queued reruns (jobs that score the submissions again).
+    # Request further jobs that score the submissions again. Applying the rescoring deletes these queued jobs.
     reruns.request(two, truth=phase.truth)
     with connection.execute_wrapper(order := Order()):
         rescoring.apply(rescoring=begun, by=None)

@@ -49,7 +49,7 @@ def state(phase: Phase, team: Team, now: datetime = NOON) -> quota.Quota:
         ("", 0, 2, 3, 5),
         ("+", 1, 1, 2, 4),
         ("++", 2, 0, 1, 3),
-        ("+-", 0, 2, 2, 5),  # A refunded submission still counts as an attempt.
+        ("+-", 0, 2, 2, 5),  # After a refund, a submission still counts as an attempt.
         ("+-+-+-", 0, 2, 0, 5),
         ("+-++", 2, 0, 0, 3),
         ("+--", 0, 2, 2, 5),  # A charge is refunded only once.

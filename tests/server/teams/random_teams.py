@@ -162,7 +162,7 @@ class RandomTeams:
         one = self.some(Submission.objects.queued().filter(phase__in=self.phases))
         found = leases.claim(Submission, one.pk)
         assert found is not None
-        if self.random.random() < 0.3:  # Sometimes, teams are merged while a file is being scored.
+        if self.random.random() < 0.3:
             try:
                 self.confirm()
                 self.done["confirm while scoring"] += 1
