@@ -8,7 +8,8 @@ from evaluator.catalog import TRACKS
 from evaluator.catalog.truth_examples import EXAMPLES
 from evaluator.scoring import prepare
 
-# These files have no example: a salt must be secret, and the other files are published annotations in external formats.
+# Ground truth files without an example: a salt must be secret, and the other files are published annotations in
+# external formats.
 WITHOUT_EXAMPLE = {"salt.txt", "Sentences/", "Annotations/", "split.txt"}
 
 

@@ -38,7 +38,7 @@ def text(moment: datetime, zone: str = "") -> str:
     return f"{moment:%Y-%m-%dT%H:%M:%S}{zone}"
 
 
-# Each element has the edited row, the fields of the phase before the edit, the edit, and the expected result.
+# Each test case: the edited object, the fields of the phase before the edit, the edit, and the expected result.
 TABLE: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("phase", RUNNING, {"closes_at": text(PAST)}, NAME),
     ("phase", RUNNING, {"closes_at": text(SOON)}, NAME),
