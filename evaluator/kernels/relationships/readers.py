@@ -21,7 +21,8 @@ from evaluator.kernels.text.prediction_strings import (
 )
 
 CELLS = 13
-IMAGE, RELATION = 0, 3  # Kinds of cells in a row. Kinds 1 and 2 are labels, and kinds 4 to 12 are numbers.
+# Kinds of cells in a row of a submission. Kinds 1 and 2 are labels, and kinds 4 to 12 are numbers.
+IMAGE, RELATION = 0, 3
 
 
 @subroutine

@@ -55,7 +55,7 @@ def read_boxes(source: Source, truth: GroundingTruth | None) -> RankedBoxes:
     try:
         return _read(source, truth)
     except Stop:
-        # Reading stopped at a defect, which is already in the findings.
+        # Reading stopped at a defect in the submission. The defect is already in the findings.
         return RankedBoxes()
 
 
