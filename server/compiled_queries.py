@@ -24,7 +24,7 @@ from django.db.models.utils import create_namedtuple_class
 Arguments = ParamSpec("Arguments")
 Row = TypeVar("Row")
 
-STATEMENTS_MAX = 500  # maximum number of statements that are compiled for one function
+STATEMENTS_MAX = 500  # maximum number of SQL statements that are compiled for one function
 FIELDS: Mapping[type, type["models.Field[Any, Any]"]] = {
     int: models.BigIntegerField,
     float: models.FloatField,
@@ -116,7 +116,8 @@ class Statement(Generic[Row]):
         compiler = queryset.query.get_compiler(connection=connection)
         try:
             sql, parameters = compiler.as_sql()
-        except EmptyResultSet:  # Django compiles no SQL if the conditions of the queryset exclude every row.
+        # Django raises EmptyResultSet instead of compiling SQL if the conditions of the queryset exclude every row.
+        except EmptyResultSet:
             sql, parameters = "", ()
         self.placeholders = {one.name: one for one in parameters if isinstance(one, Placeholder)}
         self.sql, self.constants = with_names(sql, parameters, connection)
@@ -147,7 +148,7 @@ def literals(given: Mapping[str, Any], connection: BaseDatabaseWrapper) -> dict[
     If psycopg received the values as parameters, it would parse a long SQL statement at each execution to find the
     placeholders. It caches the result of parsing only for statements of up to 4,096 characters.
     """
-    from psycopg.sql import quote  # Imported here, because an installation with SQLite needs no psycopg.
+    from psycopg.sql import quote  # psycopg is imported here, because an installation with SQLite does not need it.
 
     return {name: quote(value, connection.connection) for name, value in given.items()}
 
@@ -202,7 +203,7 @@ def model_maker(info: dict[str, Any], compiler: Any) -> Callable[[Sequence[Any]]
     ]
 
     def made(values: Sequence[Any]) -> Any:
-        if values[key] is None:  # The key is null if the outer join found no related row.
+        if values[key] is None:  # The primary key is null if the outer join found no related row.
             return None
         one = model.__new__(model)
         one._state = ModelState()

@@ -27,7 +27,7 @@ SEARCH_CHARACTERS = 80  # the maximum length of a search string, because no team
 BASELINES = ("only", "hide")
 
 # For each given pair of numbers, this query counts the teams whose score is above the first number and not above the
-# second. The pairs describe ranges that do not overlap, so each entry is read from the index at most once.
+# second. The pairs describe ranges that do not overlap, so each leaderboard entry is read from the index at most once.
 COUNT_IN_RANGES = """
 WITH asked(above, up_to) AS (VALUES {pairs})
 SELECT (

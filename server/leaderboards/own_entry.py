@@ -12,8 +12,8 @@ from server.leaderboards.models import Entry
 from server.leaderboards.queries import BoardRow, ShownBoard
 from server.submissions.feedback import ScoreAccess
 
-# The number of higher entries that are read at first. If all of them have the same score, a second query counts the
-# teams with this score.
+# The number of next higher leaderboard entries that are read at first. If all of them have the same score, a second
+# query counts the teams with this score.
 NEAREST = 20
 DECIMALS = 5  # maximum number of decimals with which pages show a score
 Compared = tuple[float, int | None, bool | None]

@@ -17,7 +17,7 @@ SPLITS = {  # the split (part of a phase's images) whose scores each kind of lea
     Board.Kind.PRIVATE: "private",
     Board.Kind.ALL: "all",
 }
-# `finals` is the number of final submissions that was used to compute the phase's current entries; see
+# `finals` is the number of final submissions per team with which the phase's current entries were computed; see
 # `services.terms.apply_finals`.
 TEAMS = """
     SELECT id, is_baseline,

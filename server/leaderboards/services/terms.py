@@ -21,7 +21,7 @@ def follow_phase(key: int) -> None:
     If the number of decimals has changed, the entries of the phase are compared again. A changed number of final
     submissions is left to `apply_finals`.
     """
-    # The instance that was just saved may contain outdated values, so the phase is read from the database again.
+    # The Phase object that was just saved may contain outdated values, so the phase is read from the database again.
     phase = Phase.objects.get(pk=key)
     last = terms_at(phase, None)
     append(phase, last, finals=last.finals if last else phase.finals)

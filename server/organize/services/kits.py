@@ -22,8 +22,8 @@ from server.submissions.signals import swept
 MAKE_KIT = "worker.make_kit"
 QUEUES[Truth] = Queue(MAKE_KIT, 3)
 NAME = "kit.json"
-# Version of the check kit's format. It is incremented when the same ground truth and settings produce a different check
-# kit. Since version 2, the labels are sorted.
+# Version of the check kit, a file for checking submissions locally. The version is incremented when the same ground
+# truth and settings produce a different check kit. Since version 2, the labels are sorted.
 REVISION = 2
 
 
