@@ -154,11 +154,12 @@ def literals(given: Mapping[str, Any], connection: BaseDatabaseWrapper) -> dict[
 
 
 def with_names(sql: str, parameters: Sequence[Any], connection: BaseDatabaseWrapper) -> tuple[str, dict[str, Any]]:
-    """Return an SQL statement with named parameters, and a dict with the values of those that are constant.
+    """Return an SQL statement whose parameters have names, and a dict with the values of its constant parameters.
 
-    A constant has the same value at each execution. For PostgreSQL, constants are written into the SQL, because
-    psycopg would convert them again each time. For SQLite, names are needed because Django would search the SQL for
-    unnamed parameters each time, which takes as long as a small query.
+    A constant parameter has the same value at each execution. For PostgreSQL, constants are written into the SQL
+    instead, and the dict is empty, because psycopg would convert the constants again each time. For SQLite, all
+    parameters need names. If they had none, Django would search the SQL for them at each execution, which takes as
+    long as a small query.
     """
     constants: dict[str, Any] = {}
     words = []

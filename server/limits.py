@@ -25,7 +25,6 @@ TEXT_MAX_CHARACTERS = env.number("TEXT_MAX_CHARACTERS", default=256, low=8, high
 SUBMISSION_MAX_BOXES = env.number("SUBMISSION_MAX_BOXES", default=50_000_000, high=2**31 - 1)
 SUBMISSION_MAX_IMAGES = env.number("SUBMISSION_MAX_IMAGES", default=2_000_000, high=2**31 - 1)
 
-
 # Maximum number of bytes that the files of one team in one challenge may use
 TEAM_STORAGE_BYTES = env.number("TEAM_STORAGE_BYTES", default=20 * 2**30, high=MAX_BYTES)
 # Days after which the files of rejected, failed and cancelled submissions are removed; their database rows are kept

@@ -218,7 +218,7 @@ def obstacle(error: Exception) -> str:
 
 
 def give_up(claimed: Rerun, error: Exception) -> None:
-    """Give up a rerun (scoring a submission again) after an error that would occur again.
+    """Give up on a rerun (scoring a submission again) after an error that would occur again.
 
     If the rerun exceeded only the shorter time limit for small files, queue it as large instead.
     """

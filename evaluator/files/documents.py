@@ -59,7 +59,7 @@ class Document:
         raise Stop(code)
 
     def add_defect(self, path: str, message: str, *, code: str = "bad_json", image: str | None = None) -> None:
-        """Add a defect in the value at the given path in a submitted JSON file to the findings."""
+        """Record a defect of a submitted JSON file in the findings. ``path`` is the path of the invalid value."""
         problem = None
         if self.findings.shows(code):
             problem = Problem(code, storable(message), column=storable(path), image=image and storable(image))

@@ -1,4 +1,4 @@
-"""Computes confidence intervals of ranks by simultaneous tests of the differences between the rows of a leaderboard."""
+"""Computes confidence intervals for the ranks on a leaderboard by testing all score differences simultaneously."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -167,7 +167,7 @@ class Listing:
 
     @property
     def _values(self) -> QuerySet[MetricValue]:
-        """The stored values, for the selected entries, of the metric by which the list is sorted."""
+        """The selected entries' stored values of the metric by which the list is sorted."""
         values = MetricValue.objects.filter(board=self.board.kept, metric=self.selection.sort)
         if self.selection.country:
             values = values.filter(entry__team__in=self.teams)

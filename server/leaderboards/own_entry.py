@@ -131,7 +131,7 @@ def nearest_above(
 def with_score(
     *, board: int, score: float, at: datetime | None, without: list[int] | None
 ) -> QuerySet[Entry, tuple[int]]:
-    """Return a row with the number of teams that have the given score on a leaderboard at the given time."""
+    """Count the teams that have the given score on a leaderboard at the given time. The query returns one row."""
     # The condition is a range that contains only one score. With an equality condition, SQLite would choose a
     # different index and read all entries.
     same = entries_of(board, at, without).filter(is_baseline=False, score__gte=score, score__lte=score).order_by()

@@ -128,7 +128,7 @@ class ShownBoard:
         return row, index
 
     def chunks(self) -> Iterator[list[BoardRow]]:
-        """Yield all rows in chunks. The chunks show the same state of the leaderboard, even if it changes meanwhile."""
+        """Yield all rows in chunks, which show one state of the leaderboard even if it changes in the meantime."""
         lines = list(self.entries.in_order().values_list("pk", "score", "is_baseline"))
         ranks = ranking.ranks([(score, baseline) for _, score, baseline in lines])
         for start in range(0, len(lines), ROWS_AT_ONCE):

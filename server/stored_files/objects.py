@@ -250,7 +250,7 @@ class ObjectStorage(S3Storage):
 
 
 class TranslatedBody:
-    """The body of a response. Reading it raises StoreUnavailable if the storage ends it too early."""
+    """The body of an object store's response. Reading it raises StoreUnavailable if the response is cut off."""
 
     def __init__(self, body: Any, name: str) -> None:
         self.body, self.name = body, name

@@ -23,7 +23,10 @@ class Gain(NamedTuple):
 
 
 class Gains(NamedTuple):
-    """The gains of teams, keyed by entry. `is_complete` is false if some gains have not been computed yet."""
+    """The score gains of teams over the past week, keyed by the primary key of the team's entry.
+
+    `is_complete` is false if some gains have not been computed yet.
+    """
 
     found: dict[int, Gain]
     is_complete: bool

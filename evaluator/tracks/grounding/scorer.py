@@ -47,7 +47,7 @@ def first_hits(truth: GroundingTruth, ranked: RankedBoxes, parameters: Grounding
 
 
 def metrics(counts: TrialCounts) -> dict[str, Numbers]:
-    """Return every metric of the track: for each K, the proportion of phrases that one of the first K boxes matches."""
+    """Return every metric: for each K, the proportion of phrases matched by at least one of the first K boxes."""
     return counts.pooled_shares()
 
 

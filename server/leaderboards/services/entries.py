@@ -151,7 +151,7 @@ def write(phase: Phase, found: Collection[Difference], boards: Mapping[str, int]
 
 
 def opened(one: Difference, boards: Mapping[str, int], now: datetime) -> Entry:
-    """Return a new version of an entry that is valid from the time `now` on."""
+    """Return a new, unsaved version of an entry that is valid from `now` onwards."""
     assert one.expected is not None
     kind, team = one.key
     line = one.expected._asdict()

@@ -45,7 +45,7 @@ def append(phase: Phase, last: BoardTerms | None, *, finals: int) -> None:
 
 
 def apply_finals() -> None:
-    """Update the entries of phases whose number of final submissions has changed.
+    """Update the entries of phases for which the number of final submissions that a team may select has changed.
 
     The sweeper calls this function. The request that changes the number does not, because it would have to read all
     scores of the phase. Until the next run of the sweeper, entries are computed with the previous number.

@@ -47,7 +47,11 @@ def is_outdated(truth: Truth) -> bool:
 
 @receiver(swept)
 def wake(**signal: Any) -> None:
-    """Queue a message to a worker if an active ground truth needs a check kit and no such message is queued."""
+    """Queue a message to a worker if an active ground truth has no up-to-date check kit.
+
+    A check kit is a file with which participants can check their submissions before uploading them. Nothing is queued
+    if such a message is waiting already.
+    """
     active = Truth.objects.filter(active=True).select_related("phase").order_by("pk")
     outdated = next(filter(is_outdated, active), None)
     if outdated is not None and queue.waiting(Truth) == 0:
