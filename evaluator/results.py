@@ -168,7 +168,7 @@ def _mapping(value: Any, name: str) -> Mapping[str, Any]:
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise InvalidResults("a reason why the results are preliminary is not a text")
+        raise InvalidResults("a reason why the results are preliminary is not a string")
     return value
 
 

@@ -17,12 +17,12 @@ responses = Counter("podium_responses", "Responses by HTTP status", ["status"])
 refusals = Counter("podium_refusals", "Rejected requests by error code", ["code"])
 stage_seconds = Histogram(
     "podium_stage_seconds",
-    "Time of a stage: waiting in the queue, scoring, or a rerun for intervals or an explanation",
+    "Duration of a stage: waiting in the queue, scoring, or a rerun for intervals or an explanation",
     ["stage"],
     buckets=SCORING_SECONDS,
 )
 storage_errors = Counter("podium_storage_errors", "Jobs that were postponed because a stored file could not be used")
 truth_copies = Counter(
-    "podium_truth_copies", "Uses of a worker's cache of ground truths: found, downloaded or removed", ["event"]
+    "podium_truth_copies", "Events in a worker's ground truth cache: found, downloaded or removed", ["event"]
 )
 restored_truths = Counter("podium_restored_truths", "Prepared ground truths that had to be prepared again")

@@ -231,7 +231,7 @@ def give_up(claimed: Rerun, error: Exception) -> None:
 def reason(error: Exception) -> str:
     """Return the reason why scoring a submission again was given up, as a sentence for organizers."""
     if is_too_large(error):
-        return f"Files of more than {settings.EXPLANATION_MAX_BYTES} bytes after decompression are not explained."
+        return f"Scores of files with more than {settings.EXPLANATION_MAX_BYTES} uncompressed bytes are not explained."
     if isinstance(error, InvalidSubmission):
         return f"The file does not match this ground truth: {', '.join(error.findings.counts)}."
     if isinstance(error, InvalidTruth | InvalidParameters):

@@ -54,6 +54,6 @@ def warning_text(result: Mapping[str, Any]) -> str:
     """Return a message that explains why a failed check keeps the phase closed, and how to fix the problem."""
     check = CHECKS[result["name"]]
     return (
-        f"the phase will accept no submissions. {check.tried} Expected: {result['expected']}. Result: {result['got']}. "
-        f"{check.advice}"
+        f"the phase will not accept submissions. {check.tried} Expected: {result['expected']}. "
+        f"Result: {result['got']}. {check.advice}"
     )

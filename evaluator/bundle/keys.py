@@ -199,7 +199,7 @@ PHASE = (
         "When private scores are shown: at the end of the phase (`at_close`), or when an owner decides (`manual`).",
         "at_close",
         "at_close",
-        reveals="With `at_close`, nobody can check the private scores before everybody sees them.",
+        reveals="With `at_close`, nobody can check the private scores before everyone sees them.",
     ),
     Key(
         "freeze_at",
@@ -246,7 +246,7 @@ CHALLENGE = (
     Key(
         "visibility",
         Choice(("public", "unlisted", "private", "draft")),
-        "Who can see the challenge: everybody, everybody who knows the URL, members only, or (draft) organizers only.",
+        "Who can see the challenge: everyone, everyone who knows the URL, members only, or (draft) organizers only.",
         "public",
         "public",
     ),
@@ -272,18 +272,20 @@ CHALLENGE = (
     Key(
         "allow",
         DOMAINS,
-        "Only people with a confirmed email address at one of these domains can join, and those in `allow_people`.",
+        "Only people with a confirmed email address at one of these domains can join, in addition to those in "
+        "`allow_people`.",
         "[example.org]",
         "",
-        default_text="everybody",
+        default_text="everyone",
     ),
     Key(
         "allow_people",
         PEOPLE,
-        "Only people with one of these confirmed email addresses or usernames can join, and those that `allow` names.",
+        "Only people with one of these confirmed email addresses or usernames can join, in addition to those that "
+        "`allow` admits.",
         "[ada@example.org, bob]",
         "",
-        default_text="everybody",
+        default_text="everyone",
     ),
     Key(
         "contact",

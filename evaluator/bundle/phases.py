@@ -127,7 +127,7 @@ class _PhaseReader:
             baseline.wrong("file", "unsafe_path", f"{file} is outside the phase's folder")
         elif not path.is_file():
             hint = nearest(str(file), [each.relative_to(home).as_posix() for each in home.rglob("*")])
-            message = f"there is no phases/{home.name}/{file}{f'; {hint}' if hint else ''}"
+            message = f"phases/{home.name}/{file} does not exist{f'; {hint}' if hint else ''}"
             baseline.wrong("file", "missing_file", message)
         elif path.stat().st_size > allowed:
             # A baseline file that is too large causes an error, not a warning. With a warning, the challenge would be

@@ -142,6 +142,6 @@ class Section:
             self.wrong(name, "bad_value", "expected a list (lines that start with a hyphen)")
             return []
         if len(node.value) > LIST_MAX:
-            self.wrong(name, "too_large", f"has {len(node.value):,} items; {LIST_MAX} are allowed")
+            self.wrong(name, "too_large", f"has {len(node.value):,} items; at most {LIST_MAX} are allowed")
         keys, path, items = self._keys[name].keys, self.path(name), node.value[:LIST_MAX]
         return [Section(item, keys, self.mistakes, path=f"{path}[{at}]") for at, item in enumerate(items)]

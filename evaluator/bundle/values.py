@@ -48,7 +48,7 @@ class Kind(Protocol):
 def written(node: yaml.Node) -> str:
     """Return the text of a YAML scalar, without white space around it. Raises InvalidValue for other nodes."""
     if not isinstance(node, yaml.ScalarNode) or node.tag not in PLAIN:
-        raise InvalidValue("expected one plain value")
+        raise InvalidValue("expected a single value, not a list or nested keys")
     return str(node.value).strip()
 
 

@@ -24,7 +24,7 @@ class GateCheck:
 GATE_CHECKS = (
     GateCheck(
         "ceiling",
-        "The ground truth is scored as its own submission.",
+        "The ground truth is scored as if it were a submission.",
         "Look for images without objects, objects that no prediction can match, and splits without objects. Then add "
         "a corrected ground truth.",
     ),
@@ -50,8 +50,8 @@ GATE_CHECKS = (
     ),
     GateCheck(
         "order",
-        "The ground truth is scored with and without half of its predictions.",
+        "The ground truth is scored as a submission, with and without half of its predictions.",
         "Check that the ground truth has objects that count, and that some of them are in public images. If all files "
-        "get the same score, the phase cannot rank anybody.",
+        "get the same score, the phase cannot rank anyone.",
     ),
 )

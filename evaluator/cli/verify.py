@@ -152,7 +152,7 @@ def _signed_results(found: Opened, keys: Collection[str], findings: Findings) ->
     if findings.problems:
         return None
     count = sum(len(board.entries) for board in results.boards)
-    findings.checked["ranks"] = f"{counted(count, 'entry', 'entries')}: the ranks follow from the scores"
+    findings.checked["ranks"] = f"{counted(count, 'entry', 'entries')}: the ranks match the scores"
     return results
 
 

@@ -63,7 +63,7 @@ def notice_semicolons(findings: Findings, lines: int) -> None:
 
 def notice_names(findings: Findings, name: str, label: str, count: int) -> None:
     """Add a notice about display names that a submission contains instead of ids, with one name as an example."""
-    message = f"names were written instead of ids; {visible(name)!r} is {visible(label)}"
+    message = f"names were used instead of ids; the id of {visible(name)!r} is {visible(label)}"
     findings.notice("name_for_id", message, count)
 
 

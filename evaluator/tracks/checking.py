@@ -152,7 +152,7 @@ def warn_unused(folder: TruthFolder, listing: str, listed: Iterable[str], used: 
 def warn_nameless(folder: TruthFolder, listing: str, labels: Sequence[str]) -> None:
     """Add a single warning about the given labels, which have no display name in the file ``listing``."""
     if labels:
-        message = f"no name for {counted(len(labels), 'label')} of the ground truth: {_some(labels)}"
+        message = f"there is no name for {counted(len(labels), 'label')} of the ground truth: {_some(labels)}"
         folder.faults.warn("truth_class_without_name", listing, message)
 
 

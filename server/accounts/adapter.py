@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 class AccountAdapter(DefaultAccountAdapter):
     error_messages: ClassVar = {
         **DefaultAccountAdapter.error_messages,
-        "username_password_mismatch": "The username or the password is wrong.",
+        "username_password_mismatch": "The username or password is incorrect.",
     }
 
     def is_ajax(self, request: HttpRequest) -> bool:

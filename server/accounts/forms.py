@@ -16,7 +16,7 @@ from server.accounts.models import ApiToken, User
 from server.accounts.services import record_account
 from server.errors import Refused
 
-NAME_TAKEN_MEANWHILE = "Somebody else has just taken this name. Go back and choose another name."
+NAME_TAKEN_MEANWHILE = "Someone else has just taken this name. Go back and choose another name."
 DAY_SECONDS = 24 * 3600
 TOKEN_DAYS = (7, 30, 90, 365)
 
@@ -39,8 +39,10 @@ class SignUpForm(AllauthSignUpForm):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.fields["username"].help_text = "Letters, digits and @ . + - _; visible to your team and to organizers."
-        self.fields["email"].help_text = "We send a link to this address when you need a new password."
+        self.fields[
+            "username"
+        ].help_text = "Only letters, digits and @ . + - _ are allowed. Your team and organizers can see it."
+        self.fields["email"].help_text = "If you forget your password, we send a reset link to this address."
 
     def validate_unique_email(self, value: str) -> str:
         """Accept any email address, even if another account uses it.
@@ -71,7 +73,9 @@ class TokenForm(forms.Form):
     """The form for a new API token, with its name, scope and expiry."""
 
     name = forms.CharField(
-        max_length=80, help_text="Where you will use it.", widget=forms.TextInput(attrs={"placeholder": "laptop"})
+        max_length=80,
+        help_text="The program or device that will use it.",
+        widget=forms.TextInput(attrs={"placeholder": "laptop"}),
     )
     scope = forms.ChoiceField(choices=ApiToken.Scope.choices, initial=ApiToken.Scope.SUBMIT, label="Scope")
     days = forms.TypedChoiceField(
@@ -92,8 +96,8 @@ class ProfileForm(forms.ModelForm):
         model = User
         fields = ("display_name", "affiliation", "country")
         help_texts: ClassVar = {
-            "display_name": "Shown next to your username to your teams, and on public team pages that show your name.",
-            "affiliation": "For example a university or a company. Shown on public team pages that show your name.",
+            "display_name": "Shown next to your username to your teammates, and on public team pages that name you.",
+            "affiliation": "For example, a university or a company. Shown on public team pages that show your name.",
         }
         widgets: ClassVar = {
             "display_name": forms.TextInput({"autocomplete": "name"}),

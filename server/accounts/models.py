@@ -20,7 +20,7 @@ class User(AbstractUser):
     affiliation = models.CharField(max_length=120, blank=True, default="", db_default="")
     country = models.CharField(max_length=2, blank=True, default="", db_default="", help_text="ISO 3166 code")
     has_two_factor = models.BooleanField(
-        default=False, db_default=False, help_text="whether login also needs a code of an authenticator app"
+        default=False, db_default=False, help_text="whether login also requires a code from an authenticator app"
     )
     unread_notices = models.PositiveIntegerField(default=0, db_default=0)
 
@@ -103,13 +103,13 @@ class DeviceLogin(models.Model):
 
     sha256 = models.CharField(max_length=64, unique=True, help_text="digest of the device code, which is not stored")
     user_code = models.CharField(max_length=9, unique=True)
-    name = models.CharField(max_length=80, help_text="name that the program gave; the token will have the same name")
+    name = models.CharField(max_length=80, help_text="name given by the program; the token gets the same name")
     network = models.CharField(max_length=45, help_text="network from which the program sent the request")
     scope = models.CharField(max_length=10, choices=ApiToken.Scope)
     decision = models.CharField(max_length=8, choices=Decision, blank=True)
     user = models.ForeignKey(User, null=True, on_delete=models.CASCADE, related_name="device_logins")
     expires_at = models.DateTimeField()
-    asked_at = models.DateTimeField(null=True, help_text="when the program last asked for the decision")
+    asked_at = models.DateTimeField(null=True, help_text="when the program last asked whether the login was approved")
 
     objects = DeviceLoginQuerySet.as_manager()
 

@@ -70,7 +70,8 @@ class TokenHasScope(BasePermission):
     """
 
     message = (
-        "The scope of this token is not sufficient. Create a token with scope submit or organize on your account page."
+        "The scope of this token does not allow this request. On your account page, create a token with the scope "
+        "submit or organize."
     )
 
     def has_permission(self, request: Request, view: Any) -> bool:

@@ -51,9 +51,9 @@ def faults() -> Iterator[str]:
 def faults_of_head(number: int, hashed: str) -> Iterator[str]:
     head = Head.objects.filter(pk=1).first()
     if head is None and number:
-        yield "the head of the log is missing"
+        yield "the database row that stores the number and hash of the last entry is missing"
     elif head is not None and (head.number, head.hash) != (number, hashed):
-        yield f"the log ends at entry {number}, but {head.number} were written"
+        yield f"the log ends at entry {number}, but {head.number} entries were written"
 
 
 def faults_of_database() -> list[str]:

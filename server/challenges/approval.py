@@ -79,7 +79,7 @@ def approve(*, request: JoinRequest, by: User | None) -> Membership:
     if challenge.has_organizer(waiting.user):
         raise Refused(
             "forbidden",
-            f"{waiting.user} is an organizer of this challenge or staff, and can read its private leaderboard, so they "
+            f"{waiting.user} is staff or an organizer of this challenge, and can read its private leaderboard, so they "
             "cannot take part. Decline the request.",
         )
     refuse_blocked(waiting.user, challenge)

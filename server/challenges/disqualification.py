@@ -36,7 +36,7 @@ def take_off(*, team: Team, by: User | None, reason: str, show: bool = True) -> 
     if locked.is_baseline:
         raise Refused(
             "invalid",
-            f"{locked.name} is a baseline, which cannot be disqualified. Remove it on the page of baselines instead.",
+            f"{locked.name} is a baseline, which cannot be disqualified. Remove it on the Baselines page instead.",
         )
     locked.disqualification_reason = reason_line(reason, characters=REASON_CHARACTERS)
     locked.disqualification_is_shown = show
@@ -72,7 +72,7 @@ def put_back_baseline(*, team: Team, by: User | None) -> Team:
     """Put a removed baseline back on the leaderboards."""
     locked = lock_baseline(team, by)
     if locked.disqualified_at is None:
-        raise Refused("invalid", f"{locked.name} was not removed.")
+        raise Refused("invalid", f"{locked.name} has not been removed, so it cannot be put back.")
     locked.disqualified_at, locked.disqualification_reason = None, ""
     return save(locked, by, action="baseline.put_back", detail={})
 

@@ -42,7 +42,7 @@ class EditChallengeForm(ChallengeForm):
     allowed_domains = of_challenge("allow", "Email domains")
     allowed_people = of_challenge("allow_people", "Allowed people")
     team_max_size = of_challenge("teams.max_size", "Maximum size of a team", required=True)
-    merge_until = of_challenge("teams.merge_until", "Merging of teams ends")
+    merge_until = of_challenge("teams.merge_until", "Deadline for changes to teams")
 
     class Meta:
         model = Challenge
@@ -153,7 +153,7 @@ class EditPhaseForm(PhaseForm):
     feedback = of_phase("feedback.scores", "Scores", required=True)
     feedback_decimals = of_phase("feedback.decimals", "Decimals")
     feedback_classes = of_phase("feedback.classes", "Results per class")
-    ladder_standard_errors = of_phase("ladder.standard_errors", "Standard errors of the ladder")
+    ladder_standard_errors = of_phase("ladder.standard_errors", "Ladder margin in standard errors")
 
     class Meta:
         model = Phase

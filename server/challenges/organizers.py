@@ -17,7 +17,7 @@ from server.clock import database_now
 from server.errors import Refused
 
 TAKEN_OFF = "A member of the team became an organizer of this challenge, and can read the private leaderboard."
-LAST_OWNER = "A challenge needs an owner. Make somebody else an owner first."
+LAST_OWNER = "A challenge needs an owner. Make someone else an owner first."
 
 
 @transaction.atomic

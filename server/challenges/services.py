@@ -61,7 +61,9 @@ def join(*, user: User, challenge: Challenge, accept_rules: bool, team_name: str
     if member := membership_of(user, locked):
         return member
     if locked.registration == Challenge.Registration.APPROVAL:
-        raise Refused("awaiting_approval", "Organizers approve the members of this challenge. Request to join.")
+        raise Refused(
+            "awaiting_approval", "Organizers must approve new members of this challenge. Request to join first."
+        )
     now = check_admission(locked, user, accept_rules=accept_rules)
     taken = taken_names(locked)
     name = chosen_name(team_name, taken) if team_name.strip() else free_name(user.get_username(), taken)

@@ -98,15 +98,15 @@ def changes(old: Terms, new: Terms, now: datetime) -> Iterator[str]:
         yield from changed_dates(old, new, now)
     if old.reveal != new.reveal and new.reveal == Phase.AT_CLOSE and not old.shows_private(now):
         when = "10 minutes after this change" if new.is_over(now) else "when it closes, without a further confirmation"
-        yield f"show its private scores to everybody {when}"
+        yield f"show its private scores to everyone {when}"
     if old.opening <= now and (more := list(loosened(old, new, now))):
         yield f"show participants more than before: {', '.join(more)}"
 
 
 def changed_dates(old: Terms, new: Terms, now: datetime) -> Iterator[str]:
     """Yield a phrase for each changed date that stops submissions now or earlier than announced."""
-    shown = {Phase.AT_CLOSE: ", and everybody could read its private scores 10 minutes later"}.get(new.reveal, "")
-    then = {Phase.AT_CLOSE: ", and then everybody could read its private scores"}.get(new.reveal, "")
+    shown = {Phase.AT_CLOSE: ", and everyone could read its private scores 10 minutes later"}.get(new.reveal, "")
+    then = {Phase.AT_CLOSE: ", and then everyone could read its private scores"}.get(new.reveal, "")
     closing = f"it would close at {date_text(new.closing)} instead of {date_text(old.closing)}"
     if new.is_over(now):
         yield f"end immediately{shown}: {closing}"

@@ -19,7 +19,7 @@ class Board(models.Model):
 
     class Kind(models.TextChoices):
         PUBLIC = "public", "public"
-        PUBLISHED = "published", "public, as the ladder shows it"
+        PUBLISHED = "published", "public, under ladder feedback"
         PRIVATE = "private", "private"
         ALL = "all", "all images"
 
@@ -27,7 +27,7 @@ class Board(models.Model):
     kind = models.CharField(max_length=10, choices=Kind)
     signature = models.CharField(max_length=400)
     version = models.PositiveBigIntegerField(
-        default=0, help_text="raised whenever the content of the leaderboard changes"
+        default=0, help_text="increases whenever the content of the leaderboard changes"
     )
     listed = models.PositiveIntegerField(default=0, help_text="number of current entries, including baselines")
     ranked = models.PositiveIntegerField(default=0, help_text="number of current entries, excluding baselines")
@@ -164,12 +164,12 @@ class Comparison(Leased):
     day = models.DateField(null=True, help_text="the day (UTC) of the last complete comparison")
     content = models.CharField(max_length=64, blank=True, help_text="hash of the entries in the last comparison")
     enqueued_at = models.DateTimeField(
-        null=True, help_text="when the comparison became due, or when an urgent message was last sent"
+        null=True, help_text="when the comparison became due, or when it was last queued as urgent"
     )
     not_before = models.DateTimeField(null=True, help_text="when the next attempt may begin; empty if it may begin now")
     attempts = models.PositiveSmallIntegerField(default=0)
     failure = models.CharField(
-        max_length=300, blank=True, help_text="why the comparison of the last version was given up"
+        max_length=300, blank=True, help_text="why the comparison of the last version was abandoned"
     )
 
     objects = ComparisonQuerySet.as_manager()

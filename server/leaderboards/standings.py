@@ -31,7 +31,7 @@ NOT_SCORED = {
     Status.FAILED: "It could not be scored, but your file is not the cause. Submit it again.",
     Status.CANCELLED: "It was cancelled. Submit the file again to have it scored.",
 }
-DISQUALIFIED = "The organizers disqualified your team, so it is not on any leaderboard. Their reason: {reason}"
+DISQUALIFIED = "The organizers disqualified your team, so it is not on any leaderboard. Reason: {reason}"
 TAKEN_OFF = "The organizers removed your team from the leaderboards. Contact them if you want to know why."
 HIDDEN = "The organizers hid this submission from the leaderboards. Contact them if you want to know why."
 BEATEN = "Your team's best submission holds its place on the leaderboard."

@@ -9,7 +9,7 @@ class Maintenance(models.Model):
     ONLY = 1  # the primary key of the table's only row
 
     started_at = models.DateTimeField()
-    until = models.DateTimeField(help_text="when it is expected to end; it ends only when somebody ends it")
+    until = models.DateTimeField(help_text="when it is expected to end; it does not end automatically")
     reason = models.CharField(max_length=200, blank=True)
 
     class Meta:

@@ -54,8 +54,8 @@ def refuse_changes() -> None:
 def refusal(found: Maintenance, now: datetime) -> Refused:
     left = ceil((found.until - now).total_seconds())
     detail = (
-        f"The service is under maintenance {sentence(found, now)} You can read everything, but change nothing. "
-        "No quota was used. Try again afterwards."
+        f"The service is under maintenance {sentence(found, now)} You can read everything, but you "
+        "cannot change anything. No quota was used. Try again when the maintenance is over."
     )
     retry = left if left > 0 else OVERDUE_RETRY_SECONDS
     return Refused("maintenance", detail, until=found.until, retry_after=retry)
@@ -66,7 +66,7 @@ def sentence(found: Maintenance, now: datetime) -> str:
     reason = f": {found.reason.rstrip('.')}" if found.reason else ""
     if found.until > now:
         return f"until about {utc_text(found.until)}{reason}."
-    return f"and takes longer than planned ({utc_text(found.until)}){reason}."
+    return f"for longer than planned (expected end: {utc_text(found.until)}){reason}."
 
 
 def as_dict(found: Maintenance | None) -> dict[str, Any] | None:

@@ -17,12 +17,12 @@ class Kind(models.TextChoices):
     REJECTED = "rejected", "A submission was rejected"
     FAILED = "failed", "Scoring a submission failed"
     OVERTAKEN = "overtaken", "Your team is no longer in the top three"
-    ANNOUNCED = "announced", "Organizers announced something"
+    ANNOUNCED = "announced", "Organizers published an announcement"
     DEADLINE = "deadline", "A phase closes in 24 hours"
     RESCORED = "rescored", "A phase was rescored"
     CHANGED = "changed", "Organizers paused submissions, extended a phase or gave your team more submissions"
-    INVITED = "invited", "A team invites you"
-    ASKED = "asked", "Somebody asks to join or merge with the team that you lead"
+    INVITED = "invited", "A team invited you"
+    ASKED = "asked", "Someone asked to join or merge with a team of which you are the captain"
     ORGANIZES = "organizes", "You were given a role as an organizer"
     SCHEDULE = "schedule", "A challenge that you own was not published as scheduled"
 
@@ -34,7 +34,9 @@ class Announcement(models.Model):
     title = models.CharField(max_length=120)
     text = models.TextField(max_length=5000)
     with_mail = models.BooleanField(
-        default=True, db_default=True, help_text="whether people who want emails about announcements get one"
+        default=True,
+        db_default=True,
+        help_text="whether this announcement is also sent by email to people who want emails about announcements",
     )
     announced_at = models.DateTimeField()
     announced_by = models.ForeignKey(

@@ -23,7 +23,11 @@ class Rescoring(models.Model):
     started_at = models.DateTimeField()
     applied_at = models.DateTimeField(null=True, blank=True)
     reason = models.CharField(
-        max_length=REASON_CHARACTERS, blank=True, default="", db_default="", help_text="why, for the public change log"
+        max_length=REASON_CHARACTERS,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="the reason, for the public change log",
     )
     signed = models.CharField(
         max_length=SIGNED_CHARACTERS,

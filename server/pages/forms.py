@@ -96,7 +96,7 @@ class ApplyForm(forms.Form):
         max_length=REASON_CHARACTERS,
         required=False,
         label="Why",
-        help_text="Everybody can read this in the change log.",
+        help_text="Everyone can read this in the change log.",
     )
     signed = forms.CharField(
         max_length=SIGNED_CHARACTERS,
@@ -132,7 +132,7 @@ class AnnouncementForm(forms.Form):
         required=False,
         initial=True,
         label="Send emails",
-        help_text="Only people who chose emails about announcements get one. Everybody gets a notice.",
+        help_text="Everyone gets a notice. People who turned on emails about announcements also get an email.",
     )
 
 

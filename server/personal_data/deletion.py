@@ -43,9 +43,9 @@ def reasons_against(user: User) -> Iterator[str]:
             )
     for own in Organizer.objects.filter(user=user, role=Role.OWNER).select_related("challenge"):
         if not Organizer.objects.filter(challenge=own.challenge_id, role=Role.OWNER).exclude(user=user).exists():
-            yield f"You are the only owner of {own.challenge}. Make somebody else an owner first."
+            yield f"You are the only owner of {own.challenge}. Make someone else an owner first."
     if user.is_superuser and not User.objects.filter(is_superuser=True, is_active=True).exclude(pk=user.pk).exists():
-        yield "This is the only account of an operator. Create another one first."
+        yield "This is the only operator account. Create another one first."
 
 
 @transaction.atomic

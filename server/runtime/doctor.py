@@ -93,7 +93,7 @@ def check_env_file() -> Iterator[Finding]:
             yield Finding("settings", ADVICE, f"{name} in {ENV_FILE} is not a setting of Podium. {advice}")
     if settings.SECRET_KEY_FALLBACKS:
         advice = "Run `manage.py rotate_secret_key`, and remove SECRET_KEY_FALLBACKS 14 days later."
-        yield Finding("settings", ADVICE, f"SECRET_KEY is being changed. {advice}")
+        yield Finding("settings", ADVICE, f"SECRET_KEY is being rotated. {advice}")
 
 
 def check_packages() -> Iterator[Finding]:
@@ -104,7 +104,11 @@ def check_packages() -> Iterator[Finding]:
             different.append(f"{pinned[1]} {installed(pinned[1])} instead of {pinned[2]}")
     if different:
         advice = "Run `pip install -r requirements.txt`."
-        yield Finding("packages", ERROR, f"{len(different)} differ: {', '.join(different[:5])}. {advice}")
+        yield Finding(
+            "packages",
+            ERROR,
+            f"{len(different)} versions differ from requirements.txt: {', '.join(different[:5])}. {advice}",
+        )
     else:
         yield Finding("packages", OK, "as in requirements.txt")
 
@@ -206,7 +210,7 @@ def check_clock() -> Iterator[Finding]:
 def check_maintenance() -> Iterator[Finding]:
     if found := maintenance.current():
         text = f"The service is under maintenance {maintenance.sentence(found, database_now())}"
-        yield Finding("maintenance", ADVICE, f"{text} `manage.py maintenance off` ends it.")
+        yield Finding("maintenance", ADVICE, f"{text} To end it, run `manage.py maintenance off`.")
 
 
 def check_broker(*, usable: bool) -> Iterator[Finding]:

@@ -21,16 +21,16 @@ def names_in(path: Path) -> list[str]:
         return []
     except OSError as error:
         raise ImproperlyConfigured(
-            f"{path} cannot be read ({error.strerror}): give this user the right to read it, or remove it."
+            f"{path} cannot be read ({error.strerror}): give this user permission to read it, or remove it."
         ) from error
     except UnicodeDecodeError as error:
-        raise ImproperlyConfigured(f"{path} is not a text in UTF-8: save it as such.") from error
+        raise ImproperlyConfigured(f"{path} is not UTF-8 text: save it as UTF-8.") from error
     found = []
     for number, line in enumerate(lines, 1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         if not (match := ASSIGNMENT.match(line)):
-            raise ImproperlyConfigured(f"{path}, line {number}: write NAME=VALUE, or # before a comment.")
+            raise ImproperlyConfigured(f"{path}, line {number}: expected NAME=VALUE, or a comment that starts with #.")
         found.append(match[1])
     return found
 

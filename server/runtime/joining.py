@@ -73,7 +73,7 @@ def refuse_public() -> None:
     for storage in storages().values():
         if in_objects(storage).is_public(FILE):
             advice = "Remove the policy or the ACL of the bucket that allows this."
-            raise NotStarted(f"Anybody can read {title_of(storage)}, which contains hidden ground truth. {advice}")
+            raise NotStarted(f"Anyone can read {title_of(storage)}, which contains hidden ground truth. {advice}")
 
 
 def check_storage(storage: Storage, installation: Installation, *, is_new: bool) -> None:

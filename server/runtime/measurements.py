@@ -48,15 +48,15 @@ class ServiceCollector(Collector):
     def collect(self) -> Iterator[Metric]:
         yield gauge("podium_info", "The version of the evaluator", {(__version__,): 1.0}, "version")
         found = queues()
-        yield gauge("podium_queue_jobs", "Jobs that wait", {(one.name,): one.jobs for one in found}, "queue")
+        yield gauge("podium_queue_jobs", "Waiting jobs", {(one.name,): one.jobs for one in found}, "queue")
         ages = {(one.name,): one.seconds for one in found}
         yield gauge("podium_queue_age_seconds", "How long the oldest job has waited", ages, "queue")
         status = scoring_status()
-        meaning = "Jobs that wait because a stored file cannot be used"
+        meaning = "Jobs that are waiting because a stored file cannot be used"
         yield gauge("podium_postponed_jobs", meaning, postponed_jobs(), "kind")
         yield gauge("podium_running_submissions", "Submissions that are being scored", {(): status.running})
         delay = status.seconds if status.is_delayed else 0.0
-        yield gauge("podium_scoring_delay_seconds", "By how much scoring is delayed, as on /status", {(): delay})
+        yield gauge("podium_scoring_delay_seconds", "Delay of scoring, as shown on /status", {(): delay})
         yield from maintenance(status)
         rows = Submission.objects.order_by().values_list("status", "fault").annotate(rows=Count("pk"))
         # The number of failures is exported even if it is 0, because an alert needs to see the change from 0 to 1.
@@ -71,8 +71,8 @@ class ServiceCollector(Collector):
 def maintenance(status: ScoringStatus) -> Iterator[Metric]:
     found = status.maintenance
     overdue = max(0.0, (status.now - found.until).total_seconds()) if found else 0.0
-    yield gauge("podium_maintenance", "Whether the maintenance mode is on", {(): float(found is not None)})
-    yield gauge("podium_maintenance_overdue_seconds", "Time since the announced end of maintenance", {(): overdue})
+    yield gauge("podium_maintenance", "Whether maintenance mode is on", {(): float(found is not None)})
+    yield gauge("podium_maintenance_overdue_seconds", "Time since the announced end of the maintenance", {(): overdue})
 
 
 def workers() -> Iterator[Metric]:

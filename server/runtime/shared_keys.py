@@ -64,7 +64,7 @@ def note(names: Iterable[str]) -> None:
 def explanation(names: list[str]) -> str:
     places = " and ".join(f"{name} (or PODIUM_HOME/{name.lower()})" for name in names)
     return (
-        f"{places}: not the key with which this installation runs. Copy the key from another host or from its backup. "
+        f"{places}: not the key that this installation uses. Copy the key from another host or from its backup. "
         "If it is lost, or was replaced on purpose, stop all parts, set the new key on every host, and run "
         "`manage.py shared_keys --accept`."
     )

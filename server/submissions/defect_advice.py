@@ -17,9 +17,9 @@ ADVICE = {
     "line_too_long": "Start a new line for each image or prediction. The limits are on the data page.",
     "missing_image": "List every image, with empty predictions if there are none. The template file lists all images.",
     "missing_value": "Write a number in every cell.",
-    "nothing_to_score": "Correct the predictions. To have the file scored as it is, use the button on the page of "
-    "this submission, or force=true in the API. The file then counts against your quota.",
-    "not_a_number": "Write numbers in ASCII digits with a decimal point: 0.5, .5 or 5e-1.",
+    "nothing_to_score": "Correct the predictions. To have the file scored as it is, use the button on the "
+    "submission's page, or force=true in the API. The file then counts against your quota.",
+    "not_a_number": "Write numbers with ASCII digits and a decimal point: 0.5, .5 or 5e-1.",
     "not_csv": "Submit the CSV file itself, or the CSV file compressed with gzip.",
     "not_finite": "Replace NaN and infinity with finite numbers, or leave those predictions out.",
     "too_large": "The uncompressed file is too large. The limits are on the data page.",

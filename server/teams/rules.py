@@ -156,7 +156,7 @@ def against_change_of_team(team: TeamFacts, own: TeamFacts | None, former: TeamF
     if own is None:
         return
     if own.is_bound:
-        yield f"Team {own.name} has submitted, so it can only be merged with {team.name} as a whole."
+        yield f"Team {own.name} has submitted, so its members cannot join {team.name} individually. Merge the teams."
     elif own.size > 1:
         yield f"Team {own.name} has other members. Leave it first."
 

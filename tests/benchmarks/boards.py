@@ -13,10 +13,7 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 from time import process_time
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from django.test import Client
+from typing import Any
 
 ROUNDS = 15
 
@@ -68,6 +65,7 @@ def requests() -> dict[str, Callable[[], None]]:
     from django.test import Client
 
     from server.submissions.models import Submission
+    from tests.recorded_login import log_in
 
     anybody, reader, watcher = Client(), Client(), Client()
     log_in(watcher, "watcher")
@@ -123,18 +121,6 @@ def requests() -> dict[str, Callable[[], None]]:
         "live page of a phase": ask(watcher, f"{watched}/live"),
         "own submissions, page": ask(reader, "/challenges/crowd/submissions"),
     }
-
-
-def log_in(client: "Client", username: str) -> None:
-    """Log a user in without a password, and record the session as for a login with a password."""
-    from allauth.usersessions.models import UserSession
-
-    from server.accounts.models import User
-
-    user = User.objects.get(username=username)
-    client.force_login(user)
-    key = client.session.session_key
-    UserSession.objects.create(user=user, session_key=key, ip="127.0.0.1", user_agent="benchmark")
 
 
 if __name__ == "__main__":

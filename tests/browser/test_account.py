@@ -158,7 +158,7 @@ def test_each_kind_of_notice_reaches_the_inbox_and_the_mailbox(
     assert_shown_well(page)
     assert member.mail_choices.count() == len(Kind) - 1
     page.goto("/accounts/notices")
-    label = page.get_by_label("A team invites you")
+    label = page.get_by_label("A team invited you")
     if keyboard:
         person.move_focus_to(label)
         page.keyboard.press("Space")

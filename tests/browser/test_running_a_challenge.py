@@ -75,7 +75,7 @@ def create(page: Page, truth: Path) -> None:
     press(page, "Save")
     page.goto("/organize/challenges/owls")
     press(page, "Publish the challenge")
-    page.get_by_text("The challenge is published.").wait_for()
+    page.get_by_text("The challenge was published.").wait_for()
 
 
 def take_part(page: Page) -> None:

@@ -192,5 +192,5 @@ def test_a_part_with_servers_or_keys_of_another_installation_is_refused_at_start
         said.append(done.stderr.strip().splitlines()[-1])
     figures(f"exit statuses of a worker that is joined to the wrong servers: {codes}")
     assert codes == dict.fromkeys(wrong, WRONG_CONFIGURATION)
-    told = ("belong", "is not the storage", "not the key with which this installation runs")
+    told = ("belong", "is not the storage", "not the key that this installation uses")
     assert [sentence for sentence in said if not any(words in sentence for words in told)] == []

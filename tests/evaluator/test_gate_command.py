@@ -86,7 +86,7 @@ def test_a_bundle_with_a_red_gate_gets_a_warning_which_is_a_mistake_with_the_str
     assert main(command) == 0
     warnings = json.loads(capsys.readouterr().out)["warnings"]
     told = next(each for each in warnings if each["code"] == "gate_template")
-    assert "the phase will accept no submissions" in told["message"]
+    assert "the phase will not accept submissions" in told["message"]
     assert told["file"] == "phases/main/truth"
     assert main([*command, "--strict"]) == 2
     assert "gate_template" in [each["code"] for each in json.loads(capsys.readouterr().out)["errors"]]

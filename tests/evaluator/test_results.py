@@ -40,7 +40,7 @@ def test_results_are_accepted_with_the_key_of_the_server(verified: Verify, tmp_p
         code, out = verified(sign(document(), SEED), "--key", key)
         assert code == 0
         assert f"valid; key {KEY}: the given key" in out
-        assert "6 entries: the ranks follow from the scores" in out
+        assert "6 entries: the ranks match the scores" in out
         assert out.endswith("accepted\n")
 
 

@@ -114,6 +114,6 @@ def test_file_limits_are_those_of_the_settings(settings: Settings) -> None:
     assert file_limits().line_bytes == 12345
 
 
-@pytest.mark.parametrize(("error", "word"), [(MemoryError(), "memory"), (OutOfTime(), "minutes of computing time")])
+@pytest.mark.parametrize(("error", "word"), [(MemoryError(), "memory"), (OutOfTime(), "minutes of CPU time")])
 def test_the_message_names_the_limit_that_was_reached(error, word) -> None:
     assert word in limits.exceeded_text(error)

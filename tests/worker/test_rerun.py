@@ -111,7 +111,7 @@ def test_a_second_message_does_nothing(waiting: Rerun) -> None:
     ("error", "words"),
     [
         (MemoryError(), "needs more memory than allowed (6 GiB)"),
-        (OutOfTime(), "took longer than 30 minutes of computing time"),
+        (OutOfTime(), "took longer than 30 minutes of CPU time"),
         (
             InvalidSubmission(Findings.of(Problem("unknown_image", "secret"))),
             "does not match this ground truth: unknown_image.",
@@ -148,7 +148,7 @@ def test_a_rerun_of_a_small_file_that_takes_long_is_requeued_as_large(
     assert (again.failure, again.attempts, Submission.objects.get().small) == ("", 0, False)
     tasks.rerun(waiting.pk)
     # The first attempt exceeded the shorter time limit for small files. The second one exceeded that for large files.
-    assert "computing time" in Rerun.objects.get().failure
+    assert "CPU time" in Rerun.objects.get().failure
 
 
 def test_only_files_up_to_a_size_are_explained(

@@ -144,7 +144,7 @@ def test_a_bad_file_is_rejected_with_the_locations_of_its_defects(
         ),
         (InvalidParameters("group_of_weight: 7 is too much"), "organizer", "settings of this phase", 0),
         (MemoryError(), "participant", "needs more memory than allowed (6 GiB)", 1),
-        (OutOfTime(), "participant", "took longer than 30 minutes of computing time", 1),
+        (OutOfTime(), "participant", "took longer than 30 minutes of CPU time", 1),
     ],
 )
 def test_a_failure_that_would_repeat_is_final_at_once(

@@ -87,7 +87,7 @@ def compile_truth(folder: TruthFolder, parameters: SegmentationParameters) -> Se
     folder.faults.check()
 
     objects, mask_of, alone = _joined(boxed, masked, masks["area"] > 0)
-    what = "has a mask but no row in boxes.csv with this label, box and IsGroupOf, so it is an additional object"
+    what = "has a mask but no row in boxes.csv with this label, box and IsGroupOf, so it counts as an additional object"
     tables["masks.csv"].warn("ImageID", alone, "truth_mask_without_box", what)
     origin, labels = expanded(objects.labels, labelling.above)
     keys = objects.images[origin] * len(labelling.labels) + labels

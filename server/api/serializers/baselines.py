@@ -12,7 +12,7 @@ from server.api.serializers.submissions import SubmissionSerializer
 class BaselineInput(StrictInput):
     name = StrictText(
         max_length=NAME_CHARACTERS,
-        help_text="shown on the leaderboards; if there is a baseline with this name, the file is submitted for it",
+        help_text="shown on the leaderboards; if a baseline with this name exists, the file becomes its new submission",
     )
     file = serializers.FileField(
         max_length=255, help_text="the predictions file, plain or compressed with gzip; it uses no quota"
@@ -30,6 +30,6 @@ class BaselineSerializer(serializers.Serializer[Any]):
     removed_at = serializers.DateTimeField(
         source="team.disqualified_at",
         allow_null=True,
-        help_text="when organizers removed the baseline from the leaderboards; null if it is on them",
+        help_text="when organizers removed the baseline from the leaderboards; null if it was not removed",
     )
     submission = SubmissionSerializer(source="*", help_text="the latest submission of the baseline to this phase")

@@ -136,13 +136,13 @@ class QuotaSerializer(serializers.Serializer[Quota]):
     total_left = serializers.IntegerField(allow_null=True)
     resets_at = serializers.DateTimeField()
     next_allowed_at = serializers.DateTimeField(
-        allow_null=True, help_text="null if your team may submit now, or never again; see `reason`"
+        allow_null=True, help_text="null if your team may submit now or may no longer submit; see `reason`"
     )
     closes_at = serializers.DateTimeField(
-        allow_null=True, help_text="until when your team may submit; later than the end of the phase after an extension"
+        allow_null=True, help_text="when the phase closes for your team; after the end of the phase if it was extended"
     )
     reason = NullIfEmpty(help_text="why your team may not submit now; null if your team may submit")
-    storage_used_bytes = serializers.SerializerMethodField(help_text="size of all stored files of your team")
+    storage_used_bytes = serializers.SerializerMethodField(help_text="total size of your team's stored files")
     storage_allowed_bytes = serializers.SerializerMethodField(
         help_text="storage limit of your team; a file that would exceed it is rejected"
     )

@@ -10,7 +10,10 @@ from server.submissions.services.grants import AMOUNT_MAX
 class GrantInput(StrictInput):
     amount = StrictInteger(min_value=1, max_value=AMOUNT_MAX, help_text="number of submissions")
     day = serializers.DateField(
-        required=False, allow_null=True, default=None, help_text="the day in UTC; if null: more submissions in total"
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="the day in UTC; if null, the grant raises the total quota",
     )
     reason = StrictText(help_text="the team sees the reason")
 
@@ -21,8 +24,8 @@ class TakeBackInput(StrictInput):
 
 class GrantSerializer(serializers.Serializer[QuotaGrant]):
     id = serializers.IntegerField()
-    amount = serializers.IntegerField(help_text="submissions granted, without those that were taken back")
-    day = serializers.DateField(allow_null=True, help_text="the day in UTC; null: more submissions in total")
+    amount = serializers.IntegerField(help_text="number of granted submissions, excluding those that were taken back")
+    day = serializers.DateField(allow_null=True, help_text="the day in UTC; null if the grant raises the total quota")
     reason = serializers.CharField()
     granted_at = serializers.DateTimeField()
     taken_back = serializers.IntegerField(help_text="number of submissions that were taken back")

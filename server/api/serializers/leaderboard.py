@@ -81,8 +81,8 @@ class RankIntervalSerializer(serializers.Serializer[Any]):
     rank_high = serializers.IntegerField(allow_null=True, help_text="the worst rank that the team could have")
     rank_individual = serializers.BooleanField(
         allow_null=True,
-        help_text="whether the 95% confidence is for this rank interval alone, rather than for the intervals of the "
-        "first 100 teams together",
+        help_text="whether the 95% confidence applies to this rank interval alone, rather than to the intervals of "
+        "the first 100 teams together",
     )
     rank_interval_at = serializers.DateTimeField(allow_null=True, help_text="when this rank interval was computed")
 
@@ -153,8 +153,8 @@ class BoardSerializer(serializers.Serializer[Any]):
     changes_since = serializers.DateTimeField(
         allow_null=True,
         help_text=(
-            "the time with which the current ranks are compared: 00:00 UTC one week ago; null "
-            "for earlier times, other splits and ladder feedback, which have no comparison"
+            "the time with which the current ranks are compared: 00:00 UTC one week ago; null if there "
+            "is no comparison, as for earlier times, other splits and ladder feedback"
         ),
     )
     count = serializers.IntegerField()

@@ -13,7 +13,7 @@ from server.organize.services import rescoring
 from server.organize.services.previews import preview
 from server.submissions.feedback import SPLITS
 
-WITHOUT_GATE = "apply the rescoring even if the phase then accepts no submissions, because its gate is not green"
+WITHOUT_GATE = "apply the rescoring even if the gate is not green, so that the phase stops accepting submissions"
 REVEAL = "allow images that are private in the active ground truth to become public"
 CONFIRM = "the short name of the phase, if private images would become public; only owners may confirm this"
 CONFIRM_CHARACTERS = 100

@@ -30,8 +30,8 @@ class ResultTruthSerializer(serializers.Serializer[Any]):
     sha256 = serializers.CharField()
     usage_hash = serializers.CharField(
         allow_null=True,
-        help_text="a hash, keyed with the secret salt, of which images are public and private; null if unknown, or if "
-        "the ground truth has no salt",
+        help_text="a keyed hash of the division into public and private images; the key is the secret salt; null if "
+        "unknown, or if the ground truth has no salt",
     )
 
 

@@ -75,7 +75,7 @@ class ProblemsSerializer(serializers.Serializer[Any]):
     total = serializers.IntegerField(help_text="number of defects counted")
     more = serializers.BooleanField(
         required=False,
-        help_text="whether the check stopped at a limit of defects or rows; the file may have more defects",
+        help_text="whether the check stopped at the limit on defects or rows; if so, the file may have more defects",
     )
     counts = serializers.DictField(child=serializers.IntegerField(), help_text="number of defects by code")
     notices = NoticeSerializer(many=True, help_text="properties of the file that are allowed but may be mistakes")

@@ -100,6 +100,6 @@ class OwnToken(APIView):
     def delete(self, request: PersonRequest) -> Response:
         """Revoke the token that authenticates this request."""
         if not isinstance(request.auth, ApiToken):
-            raise Refused("not_found", "This request has no token.")
+            raise Refused("not_found", "This request was not made with an API token, so there is no token to revoke.")
         revoke_token(token=request.auth, by=request.user)
         return Response(status=204)

@@ -18,7 +18,7 @@ class Challenge(models.Model):
     class Visibility(models.TextChoices):
         DRAFT = "draft", "draft: organizers only"
         PUBLIC = "public", "public"
-        UNLISTED = "unlisted", "unlisted: anybody who knows the URL"
+        UNLISTED = "unlisted", "unlisted: anyone who knows the URL"
         PRIVATE = "private", "private: members only"
 
     class Registration(models.TextChoices):

@@ -174,7 +174,7 @@ class Phase(models.Model):
     @property
     def pause_text(self) -> str:
         """The message to participants that submissions are paused, or an empty string if they are not paused."""
-        text = f"Submissions are paused until the organizers resume them. Their reason: {self.pause_reason}"
+        text = f"Submissions are paused until the organizers resume them. Reason: {self.pause_reason}"
         return text if self.is_paused else ""
 
     def is_frozen(self, now: datetime) -> bool:

@@ -21,14 +21,14 @@ class Team(models.Model):
     is_baseline = models.BooleanField(default=False)
     search_name = SearchName(editable=False, default="", db_default="")
     served_at = models.DateTimeField(
-        null=True, blank=True, help_text="when the scoring of a file of this team last began"
+        null=True, blank=True, help_text="when scoring of a file from this team last began"
     )
     disqualified_at = models.DateTimeField(
         null=True, blank=True, help_text="when the team was disqualified; empty if it is not disqualified"
     )
     disqualification_reason = models.CharField(max_length=500, blank=True, default="", db_default="")
     disqualification_is_shown = models.BooleanField(
-        default=True, db_default=True, help_text="whether the team reads the reason"
+        default=True, db_default=True, help_text="whether the team can see the reason"
     )
     merged_into = models.ForeignKey(
         "self",
@@ -76,7 +76,9 @@ class Removal(models.Model):
 
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="removals")
     removed_at = models.DateTimeField()
-    returned_at = models.DateTimeField(null=True, help_text="empty while the team is removed")
+    returned_at = models.DateTimeField(
+        null=True, help_text="when the team returned to the leaderboards; empty while it is removed"
+    )
 
     class Meta:
         constraints = (

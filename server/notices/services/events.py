@@ -130,7 +130,7 @@ def paused(phase: Phase, since: datetime) -> Iterator[Found]:
     """Yield an event if organizers have paused or resumed submissions to a phase."""
     at = phase.resumed_at or phase.paused_at
     if at is not None and at > since:
-        verb = "accepts submissions again" if phase.resumed_at else "accepts no submissions for now"
+        verb = "is accepting submissions again" if phase.resumed_at else "is not accepting submissions for now"
         yield changed(phase, f"pause {at}", f"{name_of(phase)} {verb}.", everybody(phase))
 
 
@@ -199,13 +199,13 @@ def invited(since: datetime, now: datetime) -> Iterator[Found]:
     waiting = Invitation.objects.waiting(now).exclude(kind=Invitation.Kind.LINK).filter(created_at__gt=since)
     for one in waiting.select_related("team__challenge"):
         if one.kind == Invitation.Kind.REQUEST:
-            yield for_captain(one.team, f"request {one.pk}", "Somebody asks to join your team")
+            yield for_captain(one.team, f"request {one.pk}", "Someone asked to join your team")
             continue
         yield Found(
             kind=Kind.INVITED,
             key=str(one.pk),
             challenge=one.team.challenge_id,
-            text=f"A team in {one.team.challenge.title} invites you to join it.",
+            text=f"A team in {one.team.challenge.title} invited you to join it.",
             path=reverse("team_invitation", args=[one.team.challenge.slug, one.pk]),
             recipients=Q(pk=one.user_id),
         )
@@ -215,7 +215,7 @@ def merges(since: datetime, now: datetime) -> Iterator[Found]:
     """Yield an event for each proposed merge of two teams. It is sent to the captain who decides on the merge."""
     waiting = MergeProposal.objects.filter(created_at__gt=since, expires_at__gt=now)
     for one in waiting.select_related("other__challenge"):
-        yield for_captain(one.other, f"merge {one.pk}", "A team proposes to merge with yours")
+        yield for_captain(one.other, f"merge {one.pk}", "A team proposed to merge with yours")
 
 
 def given_roles(since: datetime) -> Iterator[Found]:
@@ -225,7 +225,7 @@ def given_roles(since: datetime) -> Iterator[Found]:
             kind=Kind.ORGANIZES,
             key=f"{one.pk} {one.given_at:%Y%m%d%H%M%S%f}",
             challenge=one.challenge_id,
-            text=f"You are now {one.role} of {one.challenge.title}: you help to organize it.",
+            text=f"You are now an organizer of {one.challenge.title}, with the role {one.role}.",
             path=reverse("organizers", args=[one.challenge.slug]),
             recipients=Q(pk=one.user_id),
         )
@@ -238,8 +238,8 @@ def offered_roles(since: datetime) -> Iterator[Found]:
             kind=Kind.ORGANIZES,
             key=f"offer {one.pk} {one.offered_at:%Y%m%d%H%M%S%f}",
             challenge=one.challenge_id,
-            text=f"You can become {one.role} of {one.challenge.title}. Your team would be removed from its "
-            "leaderboards.",
+            text=f"You were offered the role {one.role} in {one.challenge.title}. If you accept, your team is removed "
+            "from its leaderboards.",
             path=reverse("role_offer", args=[one.challenge.slug]),
             recipients=Q(pk=one.user_id),
         )
@@ -263,7 +263,7 @@ def for_captain(team: Team, key: str, text: str) -> Found:
         kind=Kind.ASKED,
         key=key,
         challenge=team.challenge_id,
-        text=f"{text} in {team.challenge.title}. You decide as the captain of your team.",
+        text=f"{text} in {team.challenge.title}. As the captain of your team, you decide.",
         path=reverse("team", args=[team.challenge.slug]),
         recipients=Q(memberships__team=team, memberships__is_captain=True),
     )

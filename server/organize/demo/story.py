@@ -42,7 +42,7 @@ PEOPLE = (ORGANIZER, "participant", "teammate")
 ROLES = (
     (ORGANIZER, "watch a challenge, edit it, or create another one:", "/organize/"),
     ("participant", "submit a file, and compare it with earlier ones:", "/challenges/demo-detection/submit"),
-    ("teammate", "invite somebody, and select final submissions:", "/challenges/demo-detection/team"),
+    ("teammate", "invite someone, and select final submissions:", "/challenges/demo-detection/team"),
     ("(new name)", "sign up, and get a score in six clicks:", "/accounts/signup"),
 )
 

@@ -25,7 +25,7 @@ def archive(*, challenge: Challenge, by: User, name: str) -> Challenge:
         f"phase {phase.slug}: {text}" for phase in locked.phases.all() for text in unfinished_work(phase, now)
     ]
     if unfinished:
-        sentence = f"The challenge can be archived when its results are final: {'; '.join(unfinished)}."
+        sentence = f"The challenge cannot be archived until its results are final: {'; '.join(unfinished)}."
         raise Refused("change_refused", sentence)
     return store(locked, by, is_archived=True)
 

@@ -53,7 +53,7 @@ def require_may_import(user: Any) -> None:
     if not may_import(user):
         raise Refused(
             "forbidden",
-            "Only staff, and owners and editors of a challenge, can import challenges. Ask the staff for permission.",
+            "Only staff, and people who own or edit a challenge, can import challenges. Ask the staff for permission.",
         )
 
 

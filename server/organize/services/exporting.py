@@ -28,7 +28,7 @@ from server.errors import Refused
 from server.submissions.models import Status, Submission
 
 SECRETS = (
-    "The bundle contains the ground truth, the salt and the baselines of every phase. Anybody who has them can "
+    "The bundle contains the ground truth, the salt and the baselines of every phase. Anyone who has them can "
     "compute private scores, so keep the file secret."
 )
 PAGES = ("description", "rules", "data")

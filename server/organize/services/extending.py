@@ -79,7 +79,7 @@ def refuse_useless(phase: Phase, team: Team, until: datetime, now: datetime) -> 
     if phase.closing is None:
         raise Refused("invalid", NO_END)
     if team.is_baseline or team.merged_into_id:
-        raise Refused("invalid", f"{team.name} cannot submit, so it needs no extension.")
+        raise Refused("invalid", f"{team.name} cannot submit, so it does not need an extension.")
     if until <= max(phase.closing, now):
         raise Refused("invalid", f"The extension must end in the future, and later than {utc_text(phase.closing)}.")
 

@@ -111,7 +111,7 @@ def next_date(phase: Phase, now: datetime) -> NextDate | None:
     dates = (
         ("opens", phase.opening),
         ("registration ends", challenge.join_until),
-        ("merging of teams ends", challenge.merge_until),
+        ("deadline for changes to teams", challenge.merge_until),
         ("closes", phase.closing),
         ("last extension ends", phase.extended_until),
     )

@@ -50,7 +50,7 @@ class Prepared:
         if "unfinished" in found:
             return f"gate: {unfinished_text(found)}"
         red = [one["name"] for one in found.get("checks", []) if not one["passed"]]
-        return f"gate: red ({', '.join(red)}); it accepts no submissions until all checks are green" if red else ""
+        return f"gate: red ({', '.join(red)}); submissions are refused until all checks are green" if red else ""
 
     @property
     def ceiling_text(self) -> str:
@@ -117,9 +117,7 @@ def warnings_of(gate: dict[str, Any], source: TruthSource) -> list[Problem]:
 
 
 def unfinished_text(gate: dict[str, Any]) -> str:
-    return (
-        f"not run, because {gate['unfinished']}; the phase accepts no submissions until you run it with manage.py gate"
-    )
+    return f"not run, because {gate['unfinished']}; submissions are refused until you run it with manage.py gate"
 
 
 def sha256_of(path: Path) -> str:

@@ -125,7 +125,7 @@ def delete(*, challenge: Challenge, by: User, name: str) -> None:
 def refuse_joined(challenge: Challenge) -> None:
     teams = challenge.teams.filter(is_baseline=False)
     if challenge.memberships.exists() or challenge.join_requests.exists() or teams.exists():
-        raise Refused("change_refused", "Somebody has joined or asked to join. Close the challenge instead.")
+        raise Refused("change_refused", "Someone has joined or asked to join. Close the challenge instead.")
 
 
 def change_visibility(challenge: Challenge, by: User | None, visibility: str) -> Challenge:

@@ -63,7 +63,7 @@ def member_button(current: ChallengeContext) -> MainButton:
         return MainButton("Read the data page", current.url("challenge_data"), NOT_READY)
     if phase.is_paused:
         return MainButton("See your submissions", current.url("submissions"), "Submissions are paused.")
-    return MainButton("Submit a file", current.url("submit"), f"You take part as {current.required_team().name}.")
+    return MainButton("Submit a file", current.url("submit"), f"You are taking part as {current.required_team().name}.")
 
 
 def join_button(current: ChallengeContext, user: Any) -> MainButton:

@@ -52,7 +52,7 @@ class GrantForm(forms.Form):
     day = forms.DateField(
         required=False,
         label="Day",
-        help_text="In UTC. If empty: more submissions in total, on any day.",
+        help_text="In UTC. If you leave it empty, the grant raises the total quota.",
         widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
     )
     reason = reason_field("The team sees the reason.")
@@ -85,7 +85,7 @@ class BaselineForm(forms.Form):
     name = forms.CharField(
         max_length=NAME_CHARACTERS,
         label="Name",
-        help_text="Shown on the leaderboards. If there is a baseline with this name, the file is submitted for it.",
+        help_text="Shown on the leaderboards. If this baseline exists, the file becomes its new submission.",
         widget=forms.TextInput(attrs=ONE_LINE),
     )
     file = forms.FileField(

@@ -88,12 +88,12 @@ class Difference:
         if self.verdict in (Verdict.BETTER, Verdict.WORSE):
             higher = "B" if self.verdict == Verdict.BETTER else "A"
             return (
-                f"The 95% interval of the difference does not include 0: on another set of the same number of images, "
-                f"{higher} would probably still have the higher {self.metric}."
+                "The 95% interval of the difference does not include 0: on another set with the same number of "
+                f"images, {higher} would probably still have the higher {self.metric}."
             )
         if self.verdict == Verdict.TIED:
             return (
-                "The 95% interval of the difference includes 0: on another set of the same number of images, either "
+                "The 95% interval of the difference includes 0: on another set with the same number of images, either "
                 "could score higher."
             )
         if self.difference is None:

@@ -24,8 +24,8 @@ def refusal_link(refusal: Refused | None, current: ChallengeContext, *, user: An
         return earlier_submission(UUID(refusal.extra["submission"]), user)
     pages = {
         "quota_exhausted": ("Quota history", f"{current.url('team')}#statement"),
-        "storage_exhausted": ("Files of your team", current.url("submissions")),
-        "file_too_large": ("Limits for files", f"{current.url('challenge_data')}#limits"),
+        "storage_exhausted": ("Your team's files", current.url("submissions")),
+        "file_too_large": ("File limits", f"{current.url('challenge_data')}#limits"),
         "phase_closed": ("Leaderboard", current.url("leaderboard")),
         "rules_not_accepted": ("Rules", current.url("challenge_rules")),
     }

@@ -9,7 +9,7 @@ from server.submissions.services.lifecycle import LOSSES_UNTIL_CHARGED
 from server.submissions.services.waiting import Wait
 
 CHARGED = "It counts against your quota, because scoring it took more time or memory than a file may use."
-STOPPED_WORKERS = "It counts against your quota, because several workers stopped while scoring it."
+STOPPED_WORKERS = "It counts against your quota, because the worker process stopped several times while scoring it."
 
 
 def status_message(submission: Submission, wait: Wait | None = None) -> str:
@@ -18,9 +18,9 @@ def status_message(submission: Submission, wait: Wait | None = None) -> str:
     `wait` is the estimated waiting time of a queued submission.
     """
     if submission.status == Status.QUEUED:
-        return f"Waiting to be scored. {wait_message(wait)}You may leave this page; scoring continues."
+        return f"Waiting to be scored. {wait_message(wait)}You can leave this page; scoring continues."
     if submission.status == Status.RUNNING:
-        return "Scoring is running. You may leave this page; scoring continues."
+        return "Scoring is running. You can leave this page; scoring continues."
     if submission.has_nothing_to_score:
         return "No prediction in this file can earn a score, so it was not scored. This does not use quota."
     if submission.status == Status.REJECTED:

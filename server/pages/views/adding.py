@@ -165,11 +165,11 @@ def published(request: PersonRequest, challenge: Challenge) -> str:
     if "schedule" in given:
         form = ScheduleForm(given)
         if not form.is_valid():
-            raise Refused("invalid", "Time: enter the date and the time at which the challenge is published.")
+            raise Refused("invalid", "Time: enter the date and time at which to publish the challenge.")
         found = publishing.schedule(challenge=challenge, by=by, visibility=visibility, at=form.cleaned_data["at"])
         return f"The challenge will be published at {utc_text(found.at)}."
     publishing.publish(challenge=challenge, by=by, visibility=visibility)
-    return "The challenge is published."
+    return "The challenge was published."
 
 
 @require_http_methods(FORM_METHODS)

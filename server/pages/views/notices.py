@@ -80,7 +80,7 @@ def announcements(request: HttpRequest, slug: str) -> HttpResponse:
     if not form.is_valid():
         return show_announcements(request, current, form, Refused("invalid", "Fix the problems below."))
     announcing.announce(challenge=current.challenge, by=request.user, **form.cleaned_data)
-    messages.success(request, "The announcement was published. Everybody who takes part gets a notice.")
+    messages.success(request, "The announcement was published. Everyone who takes part gets a notice.")
     return redirect(current.url("announcements"))
 
 

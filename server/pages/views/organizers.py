@@ -49,9 +49,9 @@ def add_organizer(request: PersonRequest, slug: str) -> HttpResponse:
         name, role = request.POST.get("username", ""), request.POST.get("role", "")
         one = add(challenge=current.challenge, by=request.user, username=name, role=role)
         if isinstance(one, RoleOffer):
-            outcome = "Their team is then removed from the leaderboards."
-            return f"{one.user} is in a team, so they must accept the role first. {outcome}"
-        return f"{one.user} is now {one.role} of this challenge."
+            outcome = "If they accept it, their team is removed from the leaderboards."
+            return f"{one.user} is in a team, so they were offered the role. {outcome}"
+        return f"{one.user} now has the role {one.role} in this challenge."
 
     return changed(request, slug, change)
 
@@ -62,7 +62,7 @@ def change_organizer(request: PersonRequest, slug: str, organizer: int) -> HttpR
     def change(current: ChallengeContext) -> str:
         found = get_object_or_404(Organizer, challenge=current.challenge, pk=organizer)
         one = change_role(organizer=found, by=request.user, role=request.POST.get("role", ""))
-        return f"{one.user} is now {one.role} of this challenge."
+        return f"{one.user} now has the role {one.role} in this challenge."
 
     return changed(request, slug, change)
 
@@ -103,7 +103,9 @@ def role_offer(request: PersonRequest, slug: str) -> HttpResponse:
         messages.success(request, "You declined the role.")
         return redirect("challenge", slug)
     one = accept(offer=found)
-    messages.success(request, f"You are now {one.role} of this challenge. Your team is no longer on the leaderboards.")
+    messages.success(
+        request, f"You now have the role {one.role} in this challenge. Your team is no longer on the leaderboards."
+    )
     return redirect("organize", slug)
 
 

@@ -63,7 +63,7 @@ def ask(request: PersonRequest, slug: str) -> HttpResponse:
         if team is None:
             raise Refused("invalid", "There is no team with this name. Enter it exactly as the leaderboard shows it.")
         invitations.ask(user=request.user, team=team, accept_rules=request.POST.get("accept_rules") == "on")
-        return f"You have requested to join {team}. Its captain decides on the request."
+        return f"You have requested to join {team}. Its captain will accept or decline the request."
 
     return changed(request, slug, change)
 

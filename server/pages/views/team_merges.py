@@ -34,7 +34,7 @@ def merge(request: PersonRequest, slug: str) -> HttpResponse:
 
     def change(_: ChallengeContext) -> str:
         merging.propose(team=own, other=other, by=request.user)
-        return f"You have proposed the merge. The captain of {other} decides."
+        return f"You have proposed the merge. The captain of {other} will confirm or decline it."
 
     return changed(request, slug, change)
 

@@ -61,7 +61,7 @@ def sqlite_path() -> Path:
     """Return the path of the database file. Raises Unusable for a database in memory, which has no file."""
     name = str(connection.settings_dict["NAME"])
     if "memory" in name and not Path(name).is_file():
-        raise Unusable("A database in memory cannot be copied.")
+        raise Unusable("An in-memory database cannot be copied.")
     return Path(name)
 
 

@@ -18,7 +18,7 @@ class Evaluation(models.Model):
     truth = models.ForeignKey(Truth, on_delete=models.PROTECT, related_name="evaluations")
     evaluator_version = models.CharField(max_length=20)
     signature = models.CharField(max_length=400)
-    report = models.JSONField(help_text="results per class and notices; leaderboards never read it")
+    report = models.JSONField(help_text="results per class and notices; not used for leaderboards")
     cpu_seconds = models.FloatField()
     published = models.ForeignKey(
         "self", null=True, on_delete=models.SET_NULL, related_name="+", help_text=PUBLISHED_HELP

@@ -48,19 +48,21 @@ class Rerun(Leased):
     truth = models.ForeignKey(Truth, on_delete=models.CASCADE, related_name="reruns")
     purpose = models.CharField(max_length=12, choices=Purpose, default=Purpose.INTERVALS)
     attempts = models.PositiveSmallIntegerField(default=0)
-    enqueued_at = models.DateTimeField(help_text="when a message was last sent for this job")
+    enqueued_at = models.DateTimeField(help_text="when this job was last queued")
     not_before = models.DateTimeField(
         null=True, blank=True, help_text="when the next attempt may begin; empty if it may begin now"
     )
     postponed = models.PositiveSmallIntegerField(
-        default=0, db_default=0, help_text="number of attempts that were postponed because of a fault in stored files"
+        default=0,
+        db_default=0,
+        help_text="number of attempts that were postponed because a stored file could not be used",
     )
     waiting_for = models.CharField(
         max_length=300,
         blank=True,
         default="",
         db_default="",
-        help_text="the fault in stored files because of which the rerun was postponed, if any",
+        help_text="the problem with a stored file that postponed the rerun, if any",
     )
     failure = models.CharField(
         max_length=300, blank=True, help_text="why the rerun was given up; the score does not change"

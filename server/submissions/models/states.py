@@ -30,10 +30,10 @@ class Fault(models.TextChoices):
 class Failure(models.TextChoices):
     """The reasons why a file without defects may have no score. API clients depend on these codes."""
 
-    UNUSABLE_TRUTH = "unusable_truth", "the truth or the settings cannot be used"
-    OUT_OF_MEMORY = "out_of_memory", "more memory than a worker has"
-    OUT_OF_TIME = "out_of_time", "more time than a scoring may take"
-    WORKER_LOST = "worker_lost", "its worker stopped repeatedly"
+    UNUSABLE_TRUTH = "unusable_truth", "the ground truth or the settings cannot be used"
+    OUT_OF_MEMORY = "out_of_memory", "scoring needed too much memory"
+    OUT_OF_TIME = "out_of_time", "scoring took too long"
+    WORKER_LOST = "worker_lost", "the worker stopped repeatedly"
     ACCIDENT = "accident", "an unexpected error"
 
     @property

@@ -78,7 +78,7 @@ class Submission(Leased):
     small = models.BooleanField(
         default=False,
         db_default=False,
-        help_text="depends on the unpacked size of the file, and on the time and memory that its scoring took",
+        help_text="whether the file is small, judged by its uncompressed size and by the cost of scoring it",
     )
     sha256 = models.CharField(max_length=64)
     note = models.CharField(max_length=500, blank=True)
@@ -109,12 +109,14 @@ class Submission(Leased):
         default=0, db_default=0, help_text="number of attempts during which the worker died"
     )
     received_at = models.DateTimeField()
-    enqueued_at = models.DateTimeField(help_text="when a message was last sent for this job")
+    enqueued_at = models.DateTimeField(help_text="when this job was last queued")
     not_before = models.DateTimeField(
         null=True, blank=True, help_text="when the next attempt may begin; empty if it may begin now"
     )
     postponed = models.PositiveSmallIntegerField(
-        default=0, db_default=0, help_text="number of attempts that were postponed because of a fault in stored files"
+        default=0,
+        db_default=0,
+        help_text="number of attempts that were postponed because a stored file could not be used",
     )
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)

@@ -72,7 +72,7 @@ def set_final(*, submission: Submission, by: User, final: bool) -> Submission:
     if final and chosen >= phase.finals:
         raise Refused(
             "invalid",
-            f"Your team has already chosen {chosen} of {phase.finals}. Undo one choice, then choose this one.",
+            f"Your team has already chosen {chosen} of {phase.finals} final submissions. Deselect one first.",
         )
     submission.final = final
     submission.save(update_fields=["final"])

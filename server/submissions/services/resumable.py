@@ -126,7 +126,7 @@ def too_many(reason: str, own: Sequence[PartialUpload]) -> Refused:
     frees_at = min(upload.changed_at for upload in own) + partial_uploads.IDLE
     minutes = partial_uploads.IDLE // timedelta(minutes=1)
     advice = (
-        f"Finish or delete an upload, or try again at {utc_text(frees_at)}. An upload that has received nothing for "
+        f"Finish or delete an upload, or try again at {utc_text(frees_at)}. An upload that has received no data for "
         f"{minutes} minutes is removed if another upload needs its space."
     )
     seconds = max(1, ceil((frees_at - local_now()).total_seconds()))

@@ -29,7 +29,7 @@ def note_contact(*, sender: User, recipient: User, challenge: Challenge, now: da
     if earlier := SentInvitation.objects.filter(**contact).first():
         again_at = earlier.sent_at + AGAIN_AFTER
         detail = f"You contacted {recipient} less than {AGAIN_AFTER.days} days ago. You can do so again at"
-        other_way = "" if is_merge else " A link works at any time."
+        other_way = "" if is_merge else " You can create an invitation link at any time."
         raise Refused("rate_limited", f"{detail} {utc_text(again_at)}.{other_way}", resets_at=again_at)
     for who, name in ((sender, "sender"), (recipient, "recipient")):
         sent = SentInvitation.objects.filter(**{name: who}, sent_at__gt=now - DAY).order_by("sent_at")
@@ -38,6 +38,6 @@ def note_contact(*, sender: User, recipient: User, challenge: Challenge, now: da
             detail = (
                 f"{who} has {verb} {len(times)} invitations, requests and proposals within a day, which is the limit."
             )
-            other_way = "" if is_merge else ", or use a link"
+            other_way = "" if is_merge else ", or create an invitation link"
             raise Refused("rate_limited", f"{detail} Try again later{other_way}.", resets_at=times[0] + DAY)
     SentInvitation.objects.create(**contact, sent_at=now)

@@ -41,7 +41,7 @@ def invite(*, team: Team, by: User, username: str) -> Invitation:
     if user is None or not Challenge.objects.readable_by(user).filter(pk=team.challenge_id).exists():
         raise Refused("invalid", "No user with this name can see this challenge.")
     if team.challenge.is_organized_by(user):
-        raise Refused("invalid", f"{user} is an organizer of this challenge or staff, so they cannot take part.")
+        raise Refused("invalid", f"{user} is staff or an organizer of this challenge, so they cannot take part.")
     if Membership.objects.filter(team=team, user=user).exists():
         raise Refused("invalid", f"{user} is already in your team.")
     if Block.objects.filter(challenge=team.challenge, user=user).exists():

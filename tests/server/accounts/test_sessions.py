@@ -16,6 +16,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from server.accounts.models import User
+from tests.recorded_login import log_in
 
 pytestmark = pytest.mark.django_db
 
@@ -23,10 +24,10 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(params=[True, False], ids=["recorded login", "no recorded login"])
 def person(client: Client, request: pytest.FixtureRequest) -> User:
     user = User.objects.create_user("ada", "ada@example.org")
-    client.force_login(user)
     if request.param:
-        key = client.session.session_key
-        UserSession.objects.create(user=user, session_key=key, ip="127.0.0.1", user_agent="Firefox")
+        log_in(client, "ada")
+    else:
+        client.force_login(user)
     return user
 
 

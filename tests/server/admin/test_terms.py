@@ -102,7 +102,7 @@ def test_a_challenge_that_ends_before_its_phase_is_refused(staff: Client, phase:
 def test_a_phase_that_would_end_at_once_needs_its_name_typed(staff: Client, phase: Phase) -> None:
     form = {**PHASE, **at("closes_at", PAST)}
     told = errors(staff, phase, **form)
-    assert "phase main would end immediately, and everybody could read its private scores" in str(told["confirm"])
+    assert "phase main would end immediately, and everyone could read its private scores" in str(told["confirm"])
     assert "type main here" in str(told["confirm"])
     assert set(errors(staff, phase, **form, confirm="animals")) == {"confirm"}
     assert not Phase.objects.get().has_closed(NOW)

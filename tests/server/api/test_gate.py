@@ -113,7 +113,7 @@ def test_organizers_read_the_checks_through_the_api(api: Api, boss: User, red: T
 def test_organizers_read_the_checks_on_the_pages(client: Client, boss: User, red: Truth) -> None:
     client.force_login(boss)
     for path in ("/organize/challenges/detection", PAGE):
-        assert "accepts no submissions" in Page(client.get(path)).words
+        assert "does not accept submissions" in Page(client.get(path)).words
     shown = Page(client.get(f"{PAGE}/truths/1")).words
     assert "✗ red" in shown
     assert SECRET in shown

@@ -58,12 +58,12 @@ def test_a_removed_entry_is_found(log: list[Entry]) -> None:
 
 def test_missing_last_entries_are_found(log: list[Entry]) -> None:
     Entry.objects.filter(number=4).delete()
-    assert list(faults()) == ["the log ends at entry 3, but 4 were written"]
+    assert list(faults()) == ["the log ends at entry 3, but 4 entries were written"]
 
 
 def test_an_emptied_log_is_found(log: list[Entry]) -> None:
     Entry.objects.all().delete()
-    assert list(faults()) == ["the log ends at entry 0, but 4 were written"]
+    assert list(faults()) == ["the log ends at entry 0, but 4 entries were written"]
 
 
 def test_an_entry_changed_with_a_matching_hash_breaks_the_chain(log: list[Entry]) -> None:
@@ -113,7 +113,7 @@ class TestWitness:
         assert self.verify(log_before).startswith("8 entries, none missing; 4 of them are also in the log files\n")
 
     def test_entries_that_are_in_no_log_file_are_counted(self, log_before: Path) -> None:
-        assert "4 entries, starting with entry 1, are in no log file" in self.verify(log_before)
+        assert "4 entries, starting with entry 1, are not in any log file" in self.verify(log_before)
 
     def test_a_rotated_and_compressed_log_file_is_read(self, log_before: Path, tmp_path: Path) -> None:
         (tmp_path / "logs").mkdir()

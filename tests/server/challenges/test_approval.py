@@ -248,7 +248,7 @@ def test_in_the_admin_a_request_that_is_refused_does_not_stop_the_others(several
     page = client.post("/admin/challenges/joinrequest/", form, follow=True)
     told = {str(message): message.level_tag for message in page.context["messages"]}
     (refusal,) = (text for text, level in told.items() if level == "error")
-    assert refusal.startswith("second did not join c: second is an organizer of this challenge or staff")
+    assert refusal.startswith("second did not join c: second is staff or an organizer of this challenge")
     assert sorted(text for text, level in told.items() if level == "success") == ["first joined c.", "third joined c."]
     assert members() == ["first", "third"]
     assert JoinRequest.objects.get().user.username == "second"
@@ -260,7 +260,7 @@ def test_in_the_command_a_request_that_is_refused_does_not_stop_the_others(sever
         call_command("registrations", "c", "--approve", "nobody", "second", "first", "third", stdout=out)
     unknown, refused = str(caught.value).splitlines()
     assert unknown == "nobody has not requested to join c."
-    assert refused.startswith("second was not approved: second is an organizer of this challenge or staff")
+    assert refused.startswith("second was not approved: second is staff or an organizer of this challenge")
     assert caught.value.returncode == 1
     assert out.getvalue().splitlines()[:2] == ["first was approved.", "third was approved."]
     assert members() == ["first", "third"]

@@ -42,9 +42,9 @@ def test_accepting_a_role_takes_the_team_off_the_leaderboards(
     derive()
     assert owner.post(ADD, {"username": "ada", "role": role}).status_code == 302
     assert not Organizer.objects.filter(user__username="ada").exists()
-    assert b"has not answered" in owner.get("/challenges/c/organizers").content
+    assert b"has not yet accepted" in owner.get("/challenges/c/organizers").content
     derive()
-    assert "Your team would be removed" in Notice.objects.get(user__username="ada").event.text
+    assert "your team is removed" in Notice.objects.get(user__username="ada").event.text
     assert b"your team is removed from all leaderboards" in ada.get(OFFER).content
     assert is_listed(client)
     assert ada.post(OFFER, {"accept": "1"}).status_code == 302

@@ -82,7 +82,7 @@ class TestImport:
         bundle.write("phases/main/truth/image_labels.csv", "ImageID,LabelName,Confidence\na,/m/dog,1\nb,/m/dog,1\n")
         warned: list[Any] = []
         said = run(warn=warned.append)
-        assert "phase main: gate: red (ceiling); it accepts no submissions until all checks are green" in said
+        assert "phase main: gate: red (ceiling); submissions are refused until all checks are green" in said
         assert "gate_ceiling" in [warning.code for warning in warned]
         detail = refuse(make)
         assert "not open yet" in detail

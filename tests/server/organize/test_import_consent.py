@@ -54,7 +54,7 @@ def test_a_closing_time_in_the_past_of_a_running_phase_is_refused_with_the_diffe
     bundle.sheet(**place(YESTERDAY))
     ((code, message),) = mistakes(run)
     assert code == "would_reveal"
-    assert "phase main would end immediately, and everybody could read its private scores" in message
+    assert "phase main would end immediately, and everyone could read its private scores" in message
     assert f"it would close at {written(YESTERDAY)} instead of no date" in message
     assert Phase.objects.get().closing is None
 

@@ -102,7 +102,10 @@ def test_participants_get_one_notice_of_the_pause_and_one_of_its_end(
         deriving.derive()
         deriving.derive()
     texts = [notice.event.text for notice in Notice.objects.filter(user=member).order_by("pk")]
-    assert [text.partition(" accepts ")[2] for text in texts] == ["no submissions for now.", "submissions again."]
+    assert [text.partition(" is ")[2] for text in texts] == [
+        "not accepting submissions for now.",
+        "accepting submissions again.",
+    ]
 
 
 def test_both_acts_are_in_the_audit_log_with_their_actor(paused: Phase, organizer: User) -> None:

@@ -91,7 +91,7 @@ def test_podium_accepts_the_file_with_the_key_of_the_server(
     file.write_bytes(organizer.get(f"{ADDRESS}.json{NOW}").content)
     key.write_bytes(client.get("/api/v1/signing-key").content)
     assert main(["verify", str(file), "--key", str(key)]) == 0
-    assert "8 entries: the ranks follow from the scores" in capsys.readouterr().out
+    assert "8 entries: the ranks match the scores" in capsys.readouterr().out
     for old, new in ((b"0.3333", b"0.3334"), (b'"rank":2', b'"rank":1'), (b"Ravens", b"Robins")):
         file.write_bytes(organizer.get(f"{ADDRESS}.json{NOW}").content.replace(old, new, 1))
         assert main(["verify", str(file), "--key", str(key)]) == 6

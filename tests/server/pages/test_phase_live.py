@@ -56,8 +56,8 @@ def test_failures_are_counted_by_code_and_fault(phase: Phase, make: Make, client
         fail(make, phase, code, fault)
     words = Page(client.get(PATH)).words
     assert "Failed 6" in words
-    assert "out_of_memory more memory than a worker has the file 3" in words
-    assert "out_of_memory more memory than a worker has the platform 1" in words
+    assert "out_of_memory scoring needed too much memory the file 3" in words
+    assert "out_of_memory scoring needed too much memory the platform 1" in words
     assert "accident an unexpected error the platform 2" in words
 
 

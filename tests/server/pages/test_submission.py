@@ -275,7 +275,7 @@ def test_the_page_of_a_rejected_file_that_stopped_two_workers_says_that_it_uses_
 def test_pages_about_the_quota_explain_the_cost_of_stopping_two_workers(
     client: Client, team: Team, address: str
 ) -> None:
-    assert "two workers stop" in Page(client.get(address)).words
+    assert "worker process stops twice" in Page(client.get(address)).words
 
 
 @pytest.mark.parametrize("fault", ["platform", "organizer"])

@@ -64,7 +64,7 @@ def test_an_invitation_is_declined_or_withdrawn(client: Client, team: Team, bob:
 
 def test_a_request_to_join_is_accepted_by_the_captain(client: Client, team: Team, bob: User, phase: Phase) -> None:
     assert posted(as_(bob), "team/ask", team="owls").status == 403
-    assert "Its captain decides" in posted(as_(bob), "team/ask", team="owls", accept_rules="on").words
+    assert "Its captain will accept or decline" in posted(as_(bob), "team/ask", team="owls", accept_rules="on").words
     page = Page(client.get(TEAM))
     assert "bob requests to join" in page.words
     assert "bob is now in Owls" in posted(client, f"invitations/{Invitation.objects.get().pk}", decision="accept").words

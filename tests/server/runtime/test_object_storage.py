@@ -99,7 +99,7 @@ class TestStart:
         joining.check_storages(first=True)
         client = in_objects(default_storage).client
         client.put_object_acl(Bucket=store.bucket, Key=f"truths/{joining.FILE}", ACL="public-read")
-        with pytest.raises(NotStarted, match=r"Anybody can read .*/truths"):
+        with pytest.raises(NotStarted, match=r"Anyone can read .*/truths"):
             joining.check_storages(first=False)
 
     def test_the_doctor_examines_it_without_showing_its_secret(self, line: Line) -> None:

@@ -89,7 +89,7 @@ def test_a_missing_file_is_named_and_the_command_exits_with_1(make: Make) -> Non
     found, said = reported()
     assert found["storages"]["uploads"]["missing"] == [lost]
     assert found["storages"]["truths"]["missing_count"] == 1
-    assert "2 files are missing" in said
+    assert "2 files that the database refers to are missing" in said
 
 
 @pytest.mark.usefixtures("storage")

@@ -45,7 +45,7 @@ def test_a_rejected_file_binds_a_team_even_if_it_used_no_quota(
 ) -> None:
     make.submission(phase, crows, status="rejected", fault="participant", finished_at=database_now())
     _, token = invitations.invite_by_link(team=owls, by=ada)
-    with pytest.raises(Refused, match="merged"):
+    with pytest.raises(Refused, match="Merge the teams"):
         invitations.accept_link(token=token, user=bob, accept_rules=True)
     with pytest.raises(Refused, match="only member"):
         members.leave(team=crows, by=bob)

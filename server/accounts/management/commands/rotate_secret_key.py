@@ -11,9 +11,9 @@ from server.audit.services import record
 
 class Command(AuditedCommand):
     help = (
-        "Encrypt the secrets of two-factor authentication with the current SECRET_KEY. Before, set SECRET_KEY to a new "
-        "key and SECRET_KEY_FALLBACKS to the earlier one, and restart every part of the service. Exits with 1 if some "
-        "secrets cannot be decrypted with either key."
+        "Encrypt the two-factor authentication secrets with the current SECRET_KEY. Before you run this command, set "
+        "SECRET_KEY to a new key and SECRET_KEY_FALLBACKS to the previous one, and restart every part of the service. "
+        "Exits with 1 if some secrets cannot be decrypted with either key."
     )
 
     def handle(self, **options: Any) -> None:
@@ -22,7 +22,7 @@ class Command(AuditedCommand):
         if unreadable:
             raise CommandError(
                 f"The secrets of {unreadable} of {accounts} accounts cannot be decrypted. Add the earlier key to "
-                "SECRET_KEY_FALLBACKS and repeat the command."
+                "SECRET_KEY_FALLBACKS and run the command again."
             )
         self.stdout.write(
             f"The two-factor secrets of {accounts} accounts are encrypted with the current SECRET_KEY. After 14 days, "

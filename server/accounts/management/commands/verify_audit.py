@@ -13,9 +13,9 @@ from server.audit.verification import Comparison, acknowledge, faults, faults_of
 TAMPERED, ENTRIES_MISSING, UNSURE = 1, 2, 3
 
 NOTHING_MISSING = (
-    "--restored was given, but no known entry is missing: the backup is as recent as the log, or the service does not "
-    "use the backup. "
-    "A podium.sqlite3-wal left next to the restored file takes precedence; deploy/README explains how to restore."
+    "--restored was given, but no known entry is missing: the backup is as recent as the log, or the service is not "
+    "using the restored database. If an old file podium.sqlite3-wal is next to the restored database, SQLite uses it; "
+    "deploy/README explains how to restore a backup."
 )
 
 
@@ -54,9 +54,9 @@ class Command(AuditedCommand):
         self.stdout.write(f"{compared.count} entries, none missing; {logged} of them are also in the log files")
         if compared.unlogged and logged:
             self.stdout.write(
-                f"{len(compared.unlogged)} entries, starting with entry {compared.unlogged[0]}, are in no log file. "
-                "Their log files were rotated away or are on another machine. To compare the entries with these files, "
-                "pass the files as arguments."
+                f"{len(compared.unlogged)} entries, starting with entry {compared.unlogged[0]}, are not in any "
+                "log file. Their log files were deleted by log rotation or are on another machine. To compare the "
+                "entries with those files, pass the files as arguments."
             )
 
 
@@ -66,10 +66,10 @@ def missing_text(compared: Comparison) -> str:
     records = [compared.record_naming(one) for one in lost]
     if None not in records:
         return text + (
-            f"Entry {records[0]} records that a backup was restored. An earlier version wrote it without the hashes of "
-            "the entries that the backup did not contain. The missing entries are in no log file, so they may be "
-            "different entries with the same numbers, written later. Pass the log files from that time, or record the "
-            "hashes once with: manage.py verify_audit --restored"
+            f"Entry {records[0]} records that a backup was restored. It was written by an earlier version of Podium, "
+            "which did not record the hashes of the entries that were lost. No log file contains the missing entries, "
+            "so it is unknown whether they were lost in that restore. If you have the log files from that time, pass "
+            "them as arguments. Otherwise, record the hashes once with: manage.py verify_audit --restored"
         )
     return text + (
         "A backup was restored, or the end of the log was deleted. If you restored a backup, record that with: "

@@ -57,7 +57,7 @@ class Command(AuditedCommand):
         parser.add_argument(
             "--without-gate",
             action="store_true",
-            help="switch even if the gate is not green; the phase then accepts no submissions",
+            help="switch even if the gate is not green; the phase then refuses submissions",
         )
 
     def handle(self, *, slug: str, phase: str, truth: str | None, preview: bool, **options: Any) -> None:

@@ -11,7 +11,7 @@ from server.organize.services import signing_keys
 
 class Command(AuditedCommand):
     help = (
-        "Print the public key that verifies signed results, and the earlier ones. Exit status: 1 if the last results "
+        "Print the public key that verifies signed results, and any earlier keys. Exit status: 1 if the last results "
         "were signed with a key other than the current one, in which case nothing is signed."
     )
 
@@ -19,7 +19,7 @@ class Command(AuditedCommand):
         parser.add_argument(
             "--replace",
             action="store_true",
-            help="sign with the current key from now on; `podium verify` still accepts results of the earlier keys",
+            help="sign with the current key from now on; `podium verify` still accepts results with earlier keys",
         )
 
     def handle(self, *, replace: bool, **options: Any) -> None:

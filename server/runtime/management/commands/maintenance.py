@@ -24,14 +24,17 @@ def minutes_argument(argument: str) -> int:
 
 class Command(AuditedCommand):
     help = (
-        "Turn the maintenance mode on or off, or show it. While it is on, uploads and all other changes are refused "
-        "with 503, the code `maintenance`, and its end. Pages can be read, and submitted files are still scored."
+        "Turn maintenance mode on or off, or show its state. While it is on, uploads and all other changes are refused "
+        "with status 503, the code `maintenance` and the expected end. Pages can be read, and submitted files are "
+        "still scored."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("state", nargs="?", choices=(ON, OFF), help="by default, the state is shown")
-        parser.add_argument("--minutes", type=minutes_argument, help="when it will end; it does not end by itself")
-        parser.add_argument("--reason", help="shown to everybody")
+        parser.add_argument("state", nargs="?", choices=(ON, OFF), help="without this argument, the state is shown")
+        parser.add_argument(
+            "--minutes", type=minutes_argument, help="expected duration; the mode stays on until you turn it off"
+        )
+        parser.add_argument("--reason", help="reason that everyone can see")
 
     def handle(self, *, state: str | None, minutes: int | None, reason: str | None, **options: Any) -> None:
         if state != ON and (minutes or reason):
@@ -52,7 +55,7 @@ class Command(AuditedCommand):
         found = services.begin(minutes=minutes, reason=reason, by=self.person)
         self.stdout.write(f"on {services.sentence(found, database_now())}")
         for phase in phases_closing_before(found.until):
-            self.stdout.write(f"{phase} closes before that: give its teams more time when the maintenance is over.")
+            self.stdout.write(f"{phase} closes before that: when the maintenance is over, give its teams more time.")
 
 
 def phases_closing_before(until: datetime) -> list[Phase]:

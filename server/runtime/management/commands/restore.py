@@ -25,12 +25,12 @@ from server.runtime.models import Installation
 
 class Command(BaseCommand):
     help = (
-        "Put the database and the files of a backup back in place, after comparing every file with its checksum. Stop "
-        "the service first. Files and SQLite databases that exist are kept."
+        "Restore the database and the files from a backup, after verifying the checksum of every file. Stop the "
+        "service first. Existing files and SQLite databases are kept."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("backup", type=path_argument, metavar="IN", help="a folder that `manage.py backup` wrote")
+        parser.add_argument("backup", type=path_argument, metavar="IN", help="a folder written by `manage.py backup`")
         parser.add_argument(
             "--other-keys",
             action="store_true",
@@ -38,7 +38,11 @@ class Command(BaseCommand):
             "log and of exported results can then no longer be verified",
         )
         parser.add_argument(
-            "--as", dest="acts_for", type=text_argument, metavar="USERNAME", help="actor for the audit log"
+            "--as",
+            dest="acts_for",
+            type=text_argument,
+            metavar="USERNAME",
+            help="user to record as the actor in the audit log",
         )
 
     def handle(self, *, backup: Path, other_keys: bool, acts_for: str | None, **options: Any) -> None:
@@ -84,7 +88,9 @@ class Command(BaseCommand):
             return
         person = User.objects.filter(username__iexact=username, is_active=True).first() if username else None
         if username and person is None:
-            self.stderr.write(f"The restored database has no active account {username!r}. The operator is recorded.")
+            self.stderr.write(
+                f"The restored database has no active account {username!r}. The audit log records the operator instead."
+            )
         with acting(user_actor(person) if person else shell_actor()):
             entry = acknowledge(missing)
         self.stdout.write(f"Entry {entry.number} of the audit log records that {len(missing)} entries are missing.")

@@ -22,7 +22,7 @@ class Command(AuditedCommand):
         parser.add_argument(
             "--accept",
             action="store_true",
-            help="use the keys of this host from now on. With another SECRET_KEY, everybody has to log in again and "
+            help="use the keys of this host from now on. With another SECRET_KEY, everyone has to log in again and "
             "set up two-factor authentication again; with another AUDIT_KEY, earlier entries of the audit log can no "
             "longer be verified; with another SIGNING_KEY, results are signed with it",
         )

@@ -12,8 +12,8 @@ from server.runtime.storage_report import report
 
 class Command(BaseCommand):
     help = (
-        "Report the use of storage by phase, files without a row, and rows without a file. Exits with 1 if files are "
-        "missing that the database names."
+        "Report storage use by phase, files without a database row, and database rows without a file. Exits with 1 if "
+        "files that the database refers to are missing."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -29,8 +29,8 @@ class Command(BaseCommand):
         else:
             self.show(found)
         if missing := sum(use["missing_count"] for use in found["storages"].values()):
-            advice = "Copy them back from a backup: `manage.py restore`, or the files of its folder by name."
-            raise CommandError(f"{missing} files are missing, although the database names them. {advice}")
+            advice = "Restore them with `manage.py restore`, or copy them by name from the folder of a backup."
+            raise CommandError(f"{missing} files that the database refers to are missing. {advice}")
 
     def show(self, found: dict[str, Any]) -> None:
         for name, use in found["storages"].items():
