@@ -80,7 +80,8 @@ STOP_SECONDS = env.number("STOP_SECONDS", default=20, low=0, high=MAX_SECONDS)
 WEB_PROCESSES = env.number("WEB_PROCESSES", default=2, high=1024)
 WEB_THREADS = env.number("WEB_THREADS", default=8, high=1024)
 
-# Maximum number of invitations by username and requests to join that a user can send, or receive, per day
+# Maximum number of invitations by username, requests to join and proposed merges of teams that a user can send, or
+# receive, per day
 INVITATIONS_PER_DAY = env.number("INVITATIONS_PER_DAY", default=20, high=1_000_000)
 
 API_REQUESTS_PER_MINUTE = env.number("API_REQUESTS_PER_MINUTE", default=1200, high=1_000_000)

@@ -153,8 +153,7 @@ STORAGES = {
     else {"BACKEND": "server.stored_files.objects.ObjectStorage", "OPTIONS": {"folder": "uploads"}},
     "staticfiles": {
         "BACKEND": "server.runtime.static_files.StaticFiles",
-        # All users of the machine may read static files, because they are often built by one user and served by
-        # another.
+        # All users of the machine may read static files, which are often built by one user and served by another.
         "OPTIONS": {"file_permissions_mode": 0o644, "directory_permissions_mode": 0o755},
     },
 }

@@ -16,8 +16,7 @@ from server.runtime.setting_warnings import setting_warnings
 
 log = logging.getLogger(__name__)
 
-# After the time limit, OutOfTime is raised once per interval until the scoring run ends, because libraries may catch
-# it.
+# After the time limit, OutOfTime is raised at this interval until the scoring run ends, because libraries may catch it.
 REPEAT_SECONDS = 1.0
 
 

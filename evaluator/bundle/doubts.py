@@ -9,8 +9,8 @@ from evaluator.bundle.values import nearest
 
 TOP = (SHEET, "description.md", "rules.md", "data.md")
 PHASES = "phases"
-# An import of a challenge ignores unknown files, and warns about them. Files whose names begin with one of these
-# strings cause no warning, because they are often kept in the same folder.
+# An import of a challenge ignores unknown files, and warns about them. Outside ground truth folders, files whose names
+# begin with one of these strings cause no warning, because such files are often kept with a challenge.
 DOCUMENTS = ("readme", "license", "changelog", "synthesis.json")
 
 

@@ -5,8 +5,8 @@ from itertools import chain
 from operator import attrgetter
 from typing import Generic, TypeVar
 
-# Client addresses with at most this number of connections are spared. It is enough for a browser, which opens six, and
-# for a program that uploads files at the same time.
+# If there are too many connections, client addresses with more than this number lose theirs first. The number is enough
+# for a browser, which opens six, and for a program that uploads files at the same time.
 FEW = 8
 # Until the request headers arrive, the address of a client behind a proxy is unknown, and its connections are counted
 # under this placeholder. Their number is not limited.
