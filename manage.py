@@ -11,7 +11,7 @@ from django.db import DatabaseError, OperationalError
 from server.runtime.startup_checks import lacks_tables, unusable_database
 
 WRONG_USAGE = 64
-# The commands that write files which the web server or other users of the repository must be able to read.
+# The `manage.py` commands that write files which the web server or other users of the repository must be able to read.
 READ_BY_OTHERS = {"collectstatic", "makemigrations"}
 
 if __name__ == "__main__":

@@ -121,7 +121,11 @@ def blocks_of(draws: Draws, folder: Path | None) -> Callable[[int], Weights]:
 
 
 def _mapped(path: Path, draws: Draws) -> Weights | None:
-    """Return the weights in a file, shape (blocks, images, LANES), or None if the file is missing or damaged."""
+    """Return the image weights in a file, or None if the file is missing or damaged.
+
+    The result has the shape (blocks, images, LANES): a block contains the weights of each image in LANES bootstrap
+    replicates.
+    """
     shape = (draws.blocks, draws.images, LANES)
     if not path.exists() or path.stat().st_size != HEADER_BYTES + int(np.prod(shape)):
         return None

@@ -251,8 +251,8 @@ def _always(text: str) -> Callable[[Trial], str]:
     return lambda trial: text
 
 
-# Each check of the gate has two functions. The first returns a description of the expected outcome. The second runs the
-# check, and returns whether it failed and a description of the actual outcome.
+# Each check that `podium gate` makes of a ground truth has two functions. The first returns a description of the
+# expected outcome. The second runs the check, and returns whether it failed and a description of the actual outcome.
 _CHECKS: dict[str, tuple[Callable[[Trial], str], Callable[[Trial], tuple[bool, str]]]] = {
     "ceiling": (
         _always("accepted, with a score above 0 on every split; 1 if all objects can be matched"),

@@ -12,7 +12,7 @@ IGNORABLE = (
 # Other characters that count as hidden: control characters except tabs and line endings, line and paragraph separators,
 # format characters for interlinear annotations, and format characters and blanks for Egyptian hieroglyphs.
 CONTROLS = "\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufff9-\ufffb\U00013430-\U00013442"
-# Letters and symbols that look like blanks also count as hidden.
+# Letters and symbols that look like blanks. They also count as hidden characters.
 BLANK = "\u2800\ufffc\U00016fe4\U0001d159"
 # The variation selector U+FE0F is allowed after these symbols, because keyboards insert it to display them as emoji.
 SYMBOLS = "\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u27bf\u2900-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"

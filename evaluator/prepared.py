@@ -22,8 +22,8 @@ ALIGNMENT = 64
 DAMAGED = "is damaged: its checksum does not match; prepare it again"
 CHANGED = "was changed while it was being read"
 FOREIGN = "was prepared by a different version of podium, or is damaged; prepare it again"
-# The arrays of a file that was modified within this time are verified again, because file timestamps may not
-# distinguish two modifications in quick succession.
+# The arrays of a prepared ground truth file that was modified within this time are verified again, because file
+# timestamps may not distinguish two modifications in quick succession.
 SETTLED_NS = 2 * 10**9
 Entry = Mapping[str, Any]
 """An array's entry in the header: name, dtype, shape, offset (``at``), size in bytes and sha256."""

@@ -182,8 +182,9 @@ def check_with_kit(
     scorer, findings = scorer_of(kit.track.name), Findings(most=kit.limits.defects)
     truth, parameters = scorer.truth_of(kit.truth), scorer.parameters_of(kit.parameters)
     resources = Resources(kit.limits, threads, progress)
-    # If the compiled kernels can read a file, it has no defects. Any other file is checked in detail. A check kit
-    # contains only the public part of the ground truth, so the kernels receive no annotations here.
+    # If the compiled kernels can read a file, it has no defects. Any other file is checked in detail. A check kit (a
+    # file for checking submissions locally) contains only the public part of the ground truth, so the kernels receive
+    # no annotations here.
     fast = fast_path_for(scorer.track, submission, progress)
     if fast is None or fast.check(truth, submission, parameters, resources, findings) is not None:
         _read(scorer, submission, truth, parameters, resources, findings)

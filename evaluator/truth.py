@@ -207,10 +207,10 @@ class Truth:
         return usage_hash(self.salt, zip(self.images, map(names.__getitem__, self.usage.tolist()), strict=True))
 
     def summed_images(self, split: str) -> NDArray[np.bool_]:
-        """Return a mask of the images whose predictions are counted for a split, shape (images,).
+        """Return a mask of the images whose predictions are processed for a split, shape (images,).
 
-        For ``all`` and ``public``, the ignored images are included, although predictions in them do not affect any
-        score. Otherwise, the scoring time would reveal which images are ignored.
+        For ``all`` and ``public``, the ignored images are included. Their predictions do not affect any score. But if
+        they were left out, the scoring time would reveal which images are ignored.
         """
         return self.splits[split] | (self.usage == IGNORED) if split != "private" else self.splits[split]
 

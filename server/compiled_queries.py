@@ -24,7 +24,7 @@ from django.db.models.utils import create_namedtuple_class
 Arguments = ParamSpec("Arguments")
 Row = TypeVar("Row")
 
-STATEMENTS_MAX = 500  # maximum number of statements that are compiled for one function
+STATEMENTS_MAX = 500  # maximum number of SQL statements that are compiled for one function
 FIELDS: Mapping[type, type["models.Field[Any, Any]"]] = {
     int: models.BigIntegerField,
     float: models.FloatField,
@@ -116,7 +116,8 @@ class Statement(Generic[Row]):
         compiler = queryset.query.get_compiler(connection=connection)
         try:
             sql, parameters = compiler.as_sql()
-        except EmptyResultSet:  # Django compiles no SQL if the conditions of the queryset exclude every row.
+        # Django raises EmptyResultSet instead of compiling SQL if the conditions of the queryset exclude every row.
+        except EmptyResultSet:
             sql, parameters = "", ()
         self.placeholders = {one.name: one for one in parameters if isinstance(one, Placeholder)}
         self.sql, self.constants = with_names(sql, parameters, connection)
@@ -147,17 +148,18 @@ def literals(given: Mapping[str, Any], connection: BaseDatabaseWrapper) -> dict[
     If psycopg received the values as parameters, it would parse a long SQL statement at each execution to find the
     placeholders. It caches the result of parsing only for statements of up to 4,096 characters.
     """
-    from psycopg.sql import quote  # Imported here, because an installation with SQLite needs no psycopg.
+    from psycopg.sql import quote  # psycopg is imported here, because an installation with SQLite does not need it.
 
     return {name: quote(value, connection.connection) for name, value in given.items()}
 
 
 def with_names(sql: str, parameters: Sequence[Any], connection: BaseDatabaseWrapper) -> tuple[str, dict[str, Any]]:
-    """Return an SQL statement with named parameters, and a dict with the values of those that are constant.
+    """Return an SQL statement whose parameters have names, and a dict with the values of its constant parameters.
 
-    A constant has the same value at each execution. For PostgreSQL, constants are written into the SQL, because
-    psycopg would convert them again each time. For SQLite, names are needed because Django would search the SQL for
-    unnamed parameters each time, which takes as long as a small query.
+    A constant parameter has the same value at each execution. For PostgreSQL, constants are written into the SQL
+    instead, and the dict is empty, because psycopg would convert the constants again each time. For SQLite, all
+    parameters need names. If they had none, Django would search the SQL for them at each execution, which takes as
+    long as a small query.
     """
     constants: dict[str, Any] = {}
     words = []
@@ -202,7 +204,7 @@ def model_maker(info: dict[str, Any], compiler: Any) -> Callable[[Sequence[Any]]
     ]
 
     def made(values: Sequence[Any]) -> Any:
-        if values[key] is None:  # The key is null if the outer join found no related row.
+        if values[key] is None:  # The primary key is null if the outer join found no related row.
             return None
         one = model.__new__(model)
         one._state = ModelState()

@@ -96,8 +96,8 @@ def seconds_to_wait(extra: Mapping[str, Any]) -> int:
 
 FULL = (ENOSPC, EDQUOT)
 DISK_FULL = "53100"  # PostgreSQL's error code for a full disk
-# PostgreSQL's codes, or their first characters, for: lost connections, no free connection, serialization failures and
-# deadlocks, a lock that timed out, a server that stops or starts, and a standby server that accepts no writes.
+# PostgreSQL's error codes, or their first characters, for: lost connections, no free connection, serialization failures
+# and deadlocks, a lock that timed out, a server that stops or starts, and a standby server that accepts no writes.
 UNAVAILABLE = ("08", "53300", "40", "55P03", "57", "25006")
 SQLITE_UNAVAILABLE = (SQLITE_BUSY, SQLITE_LOCKED, SQLITE_CANTOPEN, SQLITE_IOERR, SQLITE_READONLY, SQLITE_PROTOCOL)
 RETRY_SECONDS = 10

@@ -8,7 +8,6 @@ MAX_BYTES = 2**50
 MAX_DAYS = 36_500
 MAX_SECONDS = 30 * 24 * 3600
 
-# Limits on requests and submitted files
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2**20  # maximum size of a request without a file, such as a form
 UPLOAD_MAX_BYTES = env.number("UPLOAD_MAX_BYTES", default=2 * 2**30, high=MAX_BYTES)
 # Maximum number of simultaneous uploads of more than 1 MiB by one account
@@ -26,8 +25,6 @@ TEXT_MAX_CHARACTERS = env.number("TEXT_MAX_CHARACTERS", default=256, low=8, high
 SUBMISSION_MAX_BOXES = env.number("SUBMISSION_MAX_BOXES", default=50_000_000, high=2**31 - 1)
 SUBMISSION_MAX_IMAGES = env.number("SUBMISSION_MAX_IMAGES", default=2_000_000, high=2**31 - 1)
 
-# How long files are kept, and how much storage they may use
-
 # Maximum number of bytes that the files of one team in one challenge may use
 TEAM_STORAGE_BYTES = env.number("TEAM_STORAGE_BYTES", default=20 * 2**30, high=MAX_BYTES)
 # Days after which the files of rejected, failed and cancelled submissions are removed; their database rows are kept
@@ -41,7 +38,6 @@ QUARANTINE_DAYS = env.number("QUARANTINE_DAYS", default=30, high=MAX_DAYS)
 # Maximum size of the copies of ground truths that a worker keeps if the files are in an object store
 TRUTH_CACHE_BYTES = env.number("TRUTH_CACHE_BYTES", default=20 * 2**30, high=MAX_BYTES)
 
-# Limits on scoring and on the processes of the service
 LEASE_SECONDS = env.number("LEASE_SECONDS", default=60, low=2, high=MAX_SECONDS)
 HEARTBEAT_SECONDS = env.number("HEARTBEAT_SECONDS", default=max(1, LEASE_SECONDS // 4), high=LEASE_SECONDS - 1)
 SWEEP_SECONDS = env.number("SWEEP_SECONDS", default=5, high=MAX_SECONDS)
@@ -84,10 +80,10 @@ STOP_SECONDS = env.number("STOP_SECONDS", default=20, low=0, high=MAX_SECONDS)
 WEB_PROCESSES = env.number("WEB_PROCESSES", default=2, high=1024)
 WEB_THREADS = env.number("WEB_THREADS", default=8, high=1024)
 
-# Maximum number of invitations by username and requests to join that a user can send, or receive, per day
+# Maximum number of invitations by username, requests to join and proposed merges of teams that a user can send, or
+# receive, per day
 INVITATIONS_PER_DAY = env.number("INVITATIONS_PER_DAY", default=20, high=1_000_000)
 
-# Limits on API requests and tokens
 API_REQUESTS_PER_MINUTE = env.number("API_REQUESTS_PER_MINUTE", default=1200, high=1_000_000)
 API_ANONYMOUS_REQUESTS_PER_MINUTE = env.number("API_ANONYMOUS_REQUESTS_PER_MINUTE", default=600, high=1_000_000)
 API_TOKEN_DAYS = env.number("API_TOKEN_DAYS", default=365, high=MAX_DAYS)

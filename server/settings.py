@@ -137,7 +137,6 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-500;",
     }
 
-# Folders and storage backends for files
 MEDIA_ROOT = PODIUM_HOME / "uploads"
 MEDIA_URL = "/no-upload-has-an-address/"
 TRUTH_ROOT = PODIUM_HOME / "truths"
@@ -154,20 +153,18 @@ STORAGES = {
     else {"BACKEND": "server.stored_files.objects.ObjectStorage", "OPTIONS": {"folder": "uploads"}},
     "staticfiles": {
         "BACKEND": "server.runtime.static_files.StaticFiles",
-        # Everybody may read static files, because they are often built by one user and served by another.
+        # All users of the machine may read static files, which are often built by one user and served by another.
         "OPTIONS": {"file_permissions_mode": 0o644, "directory_permissions_mode": 0o755},
     },
 }
 
 DEFAULT_FROM_EMAIL = env.mail_address("DEFAULT_FROM_EMAIL", default=f"podium@{OWN_HOST}")
 
-# Language and time
 LANGUAGE_CODE = "en"
 USE_I18N = False  # Podium has only one language, and translating each value would take 6% of the time for a page.
 USE_TZ = True
 TIME_ZONE = "UTC"
 
-# Settings of Django REST framework, which provides the API
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "server.api.authentication.TokenAuthentication",
@@ -197,7 +194,7 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
 }
 
-# Limits on passwords and sign-ups are counted in the database, so that they apply without Redis and across all web
+# Login attempts and sign-ups are counted in the database, so that their limits apply without Redis and across all web
 # processes. Requests to the API are counted in Redis, because losing these counts does no harm.
 OBJECTS: dict[str, object] = {"BACKEND": "server.memory_cache.MemoryCache", "OPTIONS": {"MAX_ENTRIES": 32}}
 CACHES: dict[str, dict[str, object]] = {

@@ -5,8 +5,8 @@ The server never imports this package.
 
 import os
 
-# Each pool process uses one thread, because the pool processes already use all cores. With more threads, multiplying
-# matrices would take several times as much CPU time.
+# Each process of a worker's pool uses one thread for matrix operations, because the pool processes already use all
+# cores. With more threads, multiplying matrices would take several times as much CPU time.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # isort: split

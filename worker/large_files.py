@@ -9,9 +9,9 @@ from typing import Self
 
 from django.conf import settings
 
-# Each byte of this file represents a slot, which one process can lock. Celery imports this module before it forks the
-# pool, so all processes of a worker share the file. When a process ends for any reason, the operating system releases
-# its lock.
+# Each byte of this file represents a slot for scoring a large file. One process can lock it. Celery imports this module
+# before it forks the pool, so all processes of a worker share the file. When a process ends for any reason, the
+# operating system releases its lock.
 LOCKS = TemporaryFile(buffering=0)  # noqa: SIM115 - open as long as the process lives
 atexit.register(LOCKS.close)
 

@@ -16,7 +16,8 @@ from server.runtime.setting_warnings import setting_warnings
 
 log = logging.getLogger(__name__)
 
-REPEAT_SECONDS = 1.0  # Until the run ends, OutOfTime is raised at this interval, because libraries may catch it.
+# After the time limit, OutOfTime is raised at this interval until the scoring run ends, because libraries may catch it.
+REPEAT_SECONDS = 1.0
 
 
 class OutOfTime(Exception):

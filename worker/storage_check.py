@@ -102,7 +102,8 @@ def is_lost(files: list[FieldFile], share: float) -> bool:
     unreadable = 0
     for file in files:
         if not can_open(file):
-            if not is_reachable(file):  # The other files are not tried, because each one would wait for a timeout.
+            # If one file cannot be reached, the others are not tried, because each attempt would wait for a timeout.
+            if not is_reachable(file):
                 return True
             unreadable += 1
     return unreadable >= max(SEVERAL, share * len(files))

@@ -122,7 +122,7 @@ def evaluate_claimed(submission: Submission) -> None:
         with Heartbeat(name, partial(lifecycle.report_progress, submission)) as heartbeat:
             report = scorer.score(submission, truth, ReportOptions(), heartbeat.progress, first=True)
         lifecycle.record(submission, truth=truth, report=report.as_dict(), cpu_seconds=process_time() - started)
-    except InvalidSubmission as error:  # The participant's file has defects, which are shown to the participant.
+    except InvalidSubmission as error:
         lifecycle.reject(submission, findings=error.findings.as_dict())
     except (InvalidTruth, InvalidParameters) as error:
         # An unusable ground truth is not the participant's fault, so the details are logged and the participant sees a
@@ -135,7 +135,8 @@ def evaluate_claimed(submission: Submission) -> None:
         log.info("%s was cancelled or taken over; its result is discarded", name)
     except FILE_FAULTS as error:
         postpone(submission, error, name)
-    except Exception as error:  # The platform is at fault, so try again, and raise an alarm after the last attempt.
+    # The platform, not the participant, is at fault, so try again, and raise an alarm after the last attempt.
+    except Exception as error:
         lifecycle.fail(submission, code=Failure.ACCIDENT, sentence=limits.accident_text(error), final=False)
         raise
 
@@ -217,7 +218,7 @@ def obstacle(error: Exception) -> str:
 
 
 def give_up(claimed: Rerun, error: Exception) -> None:
-    """Give up a rerun (scoring a submission again) after an error that would occur again.
+    """Give up on a rerun (scoring a submission again) after an error that would occur again.
 
     If the rerun exceeded only the shorter time limit for small files, queue it as large instead.
     """

@@ -123,7 +123,7 @@ def downloaded(truth: Truth, found: StoredObject) -> FileIO:
     """Download the prepared file of a ground truth into the cache, verify it, and return the locked copy."""
     copy = copy_of(found)
     with alone("download"):
-        if file := held(copy):  # Another process has downloaded the file in the meantime.
+        if file := held(copy):  # Another process has downloaded the ground truth in the meantime.
             return file
         make_room(found.size)
         partial = folder() / f"{token_hex(16)}.partial"

@@ -81,7 +81,7 @@ def is_intact(truth: Truth) -> bool:
 
 
 def fault_codes(error: InvalidTruth | InvalidParameters) -> str:
-    """Return the details of a faulty ground truth that may be logged: codes, files and lines, but no content."""
+    """Return the loggable details of a faulty ground truth: error codes, file names, line numbers, but no content."""
     if isinstance(error, InvalidParameters):
         return str(error)
     return "; ".join(f"{problem.code} in {problem.file}, line {problem.line}" for problem in error.problems)

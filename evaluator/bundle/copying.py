@@ -54,7 +54,8 @@ def copy_folder(source: Path, target: Path, mistakes: Mistakes, limits: BundleLi
             (target / inside / name).mkdir()
         for name in (name for name in files if _is_allowed(name, descriptor, inside, mistakes)):
             left -= _copy_file(name, descriptor, inside, target, most=left, mistakes=mistakes)
-        # The size limit is checked again: a file may have grown since the first check, or may be an endless stream.
+        # The limit on the total size of the copied files is checked again: a file may have grown since the first check,
+        # or may be an endless stream.
         if left < 0:
             break
     if left < 0:

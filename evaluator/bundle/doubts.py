@@ -9,8 +9,8 @@ from evaluator.bundle.values import nearest
 
 TOP = (SHEET, "description.md", "rules.md", "data.md")
 PHASES = "phases"
-# Files whose names begin with one of these strings cause no warning, although an import ignores them. Such files are
-# often kept in the folder of a bundle.
+# An import of a challenge ignores unknown files, and warns about them. Outside ground truth folders, files whose names
+# begin with one of these strings cause no warning, because such files are often kept with a challenge.
 DOCUMENTS = ("readme", "license", "changelog", "synthesis.json")
 
 

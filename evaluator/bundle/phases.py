@@ -130,7 +130,7 @@ class _PhaseReader:
             message = f"phases/{home.name}/{file} does not exist{f'; {hint}' if hint else ''}"
             baseline.wrong("file", "missing_file", message)
         elif path.stat().st_size > allowed:
-            # A baseline that is too large causes an error, not a warning. With a warning, the challenge would be
+            # A baseline file that is too large causes an error, not a warning. With a warning, the challenge would be
             # imported without the baseline.
             message = f"has {path.stat().st_size:,} bytes; at most {allowed:,} are allowed. Compress it with gzip"
             baseline.wrong("file", "file_too_large", message)

@@ -80,7 +80,11 @@ def own_salt(truth: Path) -> str:
 
 
 def report_salts(bundle: Bundle, mistakes: Mistakes) -> None:
-    """Warn about phases without a salt, and about split seeds that are ignored or can be guessed."""
+    """Warn about phases without a salt, and about phases with a seed for the split into public and private images.
+
+    A salt is a secret that determines which images are public. If a phase has a salt, its seed is ignored. Without a
+    salt, participants can guess the seed.
+    """
     for phase in bundle.phases:
         if not phase.salt:
             mistakes.warn("no_salt", f"phase {phase.slug} {UNSALTED}", line=phase.line, key=phase.key)

@@ -8,8 +8,8 @@ from evaluator.bundle.keys import Key
 from evaluator.bundle.mistakes import Mistakes
 from evaluator.bundle.values import NULL, InvalidValue, Moment, nearest, parameter
 
-# Maximum length of a list. Every item is checked, and YAML aliases can expand a list in a small file to an enormous
-# length.
+# Maximum length of a list in challenge.yaml. Every item is checked, and YAML aliases can expand a list in a small file
+# to an enormous length.
 LIST_MAX = 100
 
 

@@ -14,8 +14,8 @@ from evaluator.bundle.salts import NAMES
 from evaluator.catalog import TRACKS, Track, TruthFile
 from evaluator.problems import Problem
 
-# Names of a usage file, which assigns images to splits. If a ground truth folder contains one, the split settings are
-# ignored.
+# Possible names of the usage file, which assigns images to splits. If a ground truth folder contains such a file, the
+# split settings in challenge.yaml are ignored.
 USAGES = ("usage.csv", "usage.csv.gz")
 
 # The type of a function that runs a `podium` command with `--json` and returns the JSON output. The output contains

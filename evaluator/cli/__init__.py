@@ -43,7 +43,7 @@ COMMANDS = {
 }
 
 
-# Commands that communicate with a server. Each value contains the module in `evaluator.client` and the help text.
+# Maps each `podium` command that communicates with a server to its module in `evaluator.client` and its help text.
 SERVER_COMMANDS = {
     "login": ("accounts", "log in to a server: podium login URL"),
     "logout": ("accounts", "revoke this machine's token and delete it"),

@@ -1,4 +1,7 @@
-"""Implements ``podium download`` and ``podium kit``, and fetches the check kit for ``podium check --challenge``."""
+"""Implements ``podium download`` and ``podium kit``, and downloads the check kit for ``podium check --challenge``.
+
+A check kit is a file with which participants can check a submission on their own computer.
+"""
 
 from argparse import Namespace
 from pathlib import Path

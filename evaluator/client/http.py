@@ -106,7 +106,7 @@ class Api:
         except httpx.InvalidURL as error:
             raise NotUsable(f"{self.server} is not the address of a server: {error}") from None
         except httpx.LocalProtocolError:
-            raise  # The request itself is invalid, so retrying would not help.
+            raise  # A LocalProtocolError means that the request itself is invalid, so retrying would not help.
         except httpx.TransportError as error:
             reason = visible(str(error) or type(error).__name__)
             detail = f"{self.server} cannot be reached: {reason}"

@@ -14,7 +14,8 @@ from evaluator.client.http import LONG_PATIENCE_SECONDS, Api
 # Size of the parts of an upload. This is the maximum amount of data to upload again after a lost connection.
 PART_BYTES = 4 * 2**20
 PIECE_BYTES = 2**16
-FAILURES = 12  # Maximum number of consecutive failed requests. After one more failure, the upload is aborted.
+# Maximum number of consecutive failed requests of an upload. After one more failure, the upload is aborted.
+FAILURES = 12
 STARTS = 3
 TUS = {"Tus-Resumable": "1.0.0"}
 Advance = Callable[[int], None]

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-# Maximum number of cells to read from a line with quotes. A line with more cells is a defect in every track.
+# Maximum number of cells to read from a CSV line with quotes. A line with more cells is a defect in every track.
 MAX_CELLS = 20_000
 QUOTED = re.compile(r'(?:[^"]++|"")*+')
 

@@ -59,7 +59,7 @@ class Document:
         raise Stop(code)
 
     def add_defect(self, path: str, message: str, *, code: str = "bad_json", image: str | None = None) -> None:
-        """Add a defect in the value at the given path in a submitted JSON file to the findings."""
+        """Record a defect of a submitted JSON file in the findings. ``path`` is the path of the invalid value."""
         problem = None
         if self.findings.shows(code):
             problem = Problem(code, storable(message), column=storable(path), image=image and storable(image))
@@ -155,10 +155,10 @@ def parse_json(text: str) -> tuple[Any, Iterator[str]]:
         found = dict(pairs)
         if len(found) < len(pairs):
             twice = next(name for (name, _), kept in zip_longest(pairs, found) if name != kept)
-            # The number of objects in `repeated` is limited. At the limit, a new object replaces the last one. It is
-            # not ignored, because at least one object must be reported. Inner objects are parsed first, so the new
-            # object may contain all others, in values that it discards because a later value has the same key. Then
-            # only the new object itself is part of the parsed document.
+            # JSON objects with a repeated key are collected in `repeated` until it is full. Then a new object replaces
+            # the previous one. Inner objects are parsed first, so the new object may contain all collected objects in
+            # values that are discarded because a later value has the same key. In that case, only the new object can be
+            # found and reported.
             if len(repeated) > MOST_DEFECTS:
                 repeated.popitem()
             repeated[id(found)] = found, twice
@@ -203,8 +203,8 @@ def _without_garbage_collection() -> Iterator[None]:
 
 
 def _paths(value: Any, repeated: Repeated) -> Iterator[str]:
-    # Number of objects with a repeated key whose paths have not been found yet. It may never become 0. Of several
-    # values with the same key, only the last is kept, so objects inside the other values cannot be found.
+    # Number of objects with a repeated key whose paths have not been found yet. Some paths can never be found: of
+    # several values with the same key, only the last is kept, so objects inside the other values are lost.
     left = len(repeated)
     steps: list[str | int] = []
     waiting: list[Iterator[tuple[str | int, Any]]] = [iter([(TOP, value)])]

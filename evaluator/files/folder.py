@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from evaluator.files.tables import TruthTable
 
 GZIPPED = b"\x1f\x8b"
-# A gzip file may decompress to at most a fixed multiple of its size. For this limit, smaller files count as if they had
-# this many bytes, because small files may compress well.
+# A gzip file may decompress to at most a fixed multiple of its size. For this limit, a file with fewer bytes than this
+# counts as if it had this many bytes, because small files may compress well.
 COMPRESSED_BYTES = 2**20
 HEADERS = ("label", "labels", "id", "ids", "labelid", "classid", "class", "classes", "mid", "relation", "name")
 

@@ -43,9 +43,9 @@ FOREIGN_SIGNATURES = {
 UTF8_BOM = b"\xef\xbb\xbf"
 UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 
-# A line of a file or, if the line cannot be decoded, its defect.
+# Type of a line of a file or, if the line cannot be decoded, of its defect.
 Line = str | Problem
-# Consecutive lines of a file or, if all of them are blank, only the number of lines.
+# Type of consecutive lines of a file. If all of them are blank, only the number of lines is given.
 Lines = Iterable[Line] | int
 BLANKS = b" \t\n"
 

@@ -158,7 +158,8 @@ def _unpacked(text: str, pixels: int) -> bytes:
         raise ValueError(NOT_ZLIB) from None
     if not stream.eof or stream.unused_data:
         raise ValueError(NOT_ZLIB)
-    # The last run length must be complete. Otherwise, it would continue in the next mask when masks are joined.
+    # The last run length of a mask must be complete. Otherwise, it would continue in the next mask when masks are
+    # joined.
     if compressed[-1:] > b"O":
         raise ValueError(NOT_RUN_LENGTHS)
     return compressed

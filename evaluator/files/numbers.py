@@ -13,7 +13,8 @@ from evaluator.files.cells import shortened
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 SIZE = re.compile(r"[1-9][0-9]{0,4}")
 MAX_SIDE = 2**14
-# Number of strings that are parsed together. If parsing fails, the strings of the group are checked one by one.
+# Number of strings that are parsed together as numbers. If parsing fails, the strings of the group are checked one by
+# one.
 PARSED_TOGETHER = 64
 NUMBER_CHARACTERS = b"0123456789.eE+- "
 NOT_FINITE_WORDS = frozenset({"nan", "inf", "infinity"})

@@ -200,7 +200,7 @@ class Batch:
         the image.
         """
         values = np.array(invalid, np.int64)
-        if step == 0:  # If a line is read in pieces, an invalid image column is reported only with the first piece.
+        if step == 0:  # If a line is read in pieces, an invalid image id is reported only with the first piece.
             values = values[np.array([self.rows[row].tokens_before == 0 for row in invalid], bool)]
             self.invalid.append(InvalidValues(column, values, np.zeros_like(values), values, describe))
             return
@@ -283,7 +283,7 @@ def read_submission(
                 kept = part["image"] >= 0
                 parts.append(part if kept.all() else {name: values[kept] for name, values in part.items()})
     except Stop:
-        pass  # The findings already contain the defect that ended the reading of the file.
+        pass  # Reading stopped at a defect in the file. The defect is already in the findings.
     findings.errors.sort(key=lambda problem: problem.line or 0)
     if "image" in vocabularies and not vocabularies["image"].closed:
         notice_unknown_images(findings, unknown_rows)

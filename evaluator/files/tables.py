@@ -51,7 +51,8 @@ class TruthTable:
         are_words = np.array([text.lower() in ("true", "false") for text in texts], bool)
         self.mark(column, wrong & are_words, "truth_bad_value", "is not a number; write 1 for true and 0 for false")
         self.mark(column, wrong & ~are_words, "truth_bad_value", "is not a finite decimal number")
-        # Invalid cells become NaN. Comparisons with NaN are false, so later checks do not report these cells again.
+        # Invalid cells of a ground truth table become NaN. Comparisons with NaN are false, so later checks do not
+        # report these cells again.
         return np.array([np.nan if bad else float(text) for text, bad in zip(texts, wrong, strict=True)])
 
     def integers(self, column: str) -> NDArray[np.int64]:

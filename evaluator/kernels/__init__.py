@@ -32,7 +32,7 @@ def compile_once(progress: Callable[[str, float], None]) -> None:
     if (jit.CACHE_FOLDER / jit.FILLED).exists():
         return
     load(progress)
-    with suppress(OSError):  # In a read-only cache folder, no file can be created.
+    with suppress(OSError):  # If the cache folder is read-only, the file that marks it as complete cannot be created.
         (jit.CACHE_FOLDER / jit.FILLED).touch()
 
 

@@ -16,10 +16,10 @@ from evaluator.kernels.jit import inlined, kernel, read_only
 # Number of image weights that are added as 16-bit integers, before the sum is added to a float64. A weight is at most
 # 255, so the sum of 257 weights cannot overflow.
 ROWS_PER_SUM = 257
-# Rows of the array ``state``, which has one column for each replicate. The first three rows are the total weights of
-# the full true positives, partial true positives and false positives in the current and all later steps of the curve.
-# The other rows are the highest precision so far, the area so far, and the weights of the full and partial true
-# positives of the current step.
+# Rows of the array ``state``, which has one column for each bootstrap replicate. The first three rows are the total
+# weights of the full true positives, partial true positives and false positives in the current and all later steps of a
+# precision/recall curve. The other rows are the highest precision so far, the area so far, and the weights of the full
+# and partial true positives of the current step.
 FULL, PARTIAL, FALSE, ENVELOPE, AREA, RUN, PARTIAL_RUN = range(7)
 STATES = 7
 SMALLEST = np.finfo(np.float64).tiny

@@ -41,7 +41,8 @@ def _cache_folder() -> Path:
     if config.CACHE_DIR:
         return Path(config.CACHE_DIR) / stamp
     beside = FOLDER / "__pycache__" / stamp
-    # Creating the folder fails if the sources are read-only. An existing folder may already contain the machine code.
+    # Creating the cache folder fails if the folder of the sources is read-only. An existing cache folder may already
+    # contain the machine code.
     with suppress(OSError):
         beside.mkdir(parents=True, exist_ok=True)
     if (beside / FILLED).exists() or os.access(beside, os.W_OK):

@@ -24,7 +24,7 @@ def best_box(boxes, first, stop, coordinates):
         common = height * width
         box_area = (boxes[box, 3] - boxes[box, 2]) * (boxes[box, 1] - boxes[box, 0])
         overlap = common / (area + box_area - common)
-        # The comparison has no branches, because the CPU could not predict which box is better.
+        # The overlaps of boxes are compared without branches, because the CPU could not predict which box is better.
         better = (width > 0.0) & (height > 0.0) & (highest < overlap) & (overlap < np.inf)
         best, highest = (np.int64(box), overlap) if better else (best, highest)
     return best, highest

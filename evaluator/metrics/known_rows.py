@@ -12,15 +12,15 @@ Flags = NDArray[np.bool_]
 
 # Smallest number of bootstrap replicates from which a 95% quantile can be computed.
 LEAST_REPLICATES = 19
-# The critical value with which a rank test begins: two rows are distinguished only if their scores differ by more than
-# this number of standard errors.
+# The critical value with which a rank test begins: two leaderboard rows are distinguished only if their scores differ
+# by more than this number of standard errors.
 FAR = 8.0
 # Score differences and standard errors below this value are treated as rounding errors. Two scores that should be equal
 # can differ in the last digits if they are sums of the same numbers in different orders.
 ROUNDING = 1e-12
-# The variance of the difference between two rows is the sum of their variances minus twice their covariance. If the
-# result is below this fraction of the sum, too many digits have cancelled out. The variance is then computed from the
-# differences between the replicates of the two rows.
+# The variance of the difference between the scores of two leaderboard rows is the sum of the variances of both scores
+# minus twice their covariance. If the result is below this fraction of the sum, too many digits have cancelled out. The
+# variance is then computed from the differences between the bootstrap replicates of both rows.
 CANCELLED = 1e-6
 
 
@@ -65,8 +65,8 @@ class KnownRows:
             raise ValueError("the scores must be in descending order")
         defined = ~np.isnan(replicates)
         present = defined.any(axis=1)
-        # A replicate is used if most rows have a defined score in it. If all rows had to have one, a single row could
-        # make the replicate unusable.
+        # A bootstrap replicate is used if most leaderboard rows have a defined score in it. If all rows had to have
+        # one, a single row could make the replicate unusable.
         usable = 2 * defined.sum(axis=0) > present.sum()
         enough = usable.sum() >= LEAST_REPLICATES
         rows = np.flatnonzero(present & defined[:, usable].all(axis=1) & enough)

@@ -91,9 +91,9 @@ def _values(codes: NDArray[np.uint8], ends: Ints) -> tuple[Ints, Ints]:
 def _lengths(differences: Ints, starts: Ints, pairs: Ints, counts: Ints) -> Ints:
     """Return the lengths of the runs of pixels of all masks, given the lengths and differences in compressed form."""
     sums = np.cumsum(differences, axis=0)
-    # Most lengths are encoded as differences, so cumulative sums decode them. Column 0 contains the runs outside the
-    # mask. Its sums begin in the second row of each mask, because COCO encodes no length as a difference from the
-    # length of the first run.
+    # COCO encodes most run lengths of a mask as differences, so cumulative sums decode them. Column 0 contains the runs
+    # outside the mask. Its sums begin in the second row of each mask, because no length is encoded as a difference from
+    # the length of the first run.
     base = sums[starts] - differences[starts] * [0, 1]
     sums -= np.repeat(base, pairs, axis=0)
     sums[starts, 0] = differences[starts, 0]
@@ -158,7 +158,8 @@ def boxes_of(runs: Runs, heights: Ints, widths: Ints) -> NDArray[np.float64]:
     tall = heights[masks]
     left, top = np.divmod(stops - runs.lengths[inside, 1], tall)
     right, bottom = np.divmod(stops - 1, tall)
-    # A run that spans several columns touches the top and the bottom of the image, so the box has the full height.
+    # A run of mask pixels that spans several columns touches the top and the bottom of the image, so the bounding box
+    # of the mask has the full height.
     several = left < right
     not_empty = masks[groups]
     boxes[not_empty, 0] = np.minimum.reduceat(left, groups) / widths[not_empty]

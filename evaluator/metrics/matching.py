@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from evaluator.metrics.boxes import highest_iou
 
-# Maximum number of pairs compared at a time, small enough that peak memory does not depend on the ground truth.
+# Maximum number of pairs of a prediction and an object that are compared at a time. It is so small that peak memory
+# does not depend on the ground truth.
 PAIRS_AT_ONCE = 2**14
 
 Keys = NDArray[np.int64]

@@ -1,4 +1,4 @@
-"""Computes confidence intervals of ranks by simultaneous tests of the differences between the rows of a leaderboard."""
+"""Computes confidence intervals for the ranks on a leaderboard by testing all score differences simultaneously."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,7 +13,8 @@ RankInterval = tuple[int, int]
 
 # Number of rows, from the top of a leaderboard, for which simultaneous rank intervals are computed.
 TOP = 100
-# Probability that the test wrongly declares at least one pair of leaderboard rows significantly different.
+# Probability that the test for rank intervals wrongly declares at least one pair of leaderboard rows significantly
+# different.
 ERROR_RATE = 1 / (LEAST_REPLICATES + 1)
 # A critical value so large that two rows differ significantly only if the standard error of their difference is 0.
 UNLIMITED = 1e300

@@ -195,7 +195,8 @@ class CurveSteps:
         if not envelope:
             ascending = confidences[order]
             begins_step |= hits & np.r_[True, ascending[1:] != ascending[:-1]][: len(hits)]
-        # With complements, the first entry of each curve also begins a step, so no false positive is left out.
+        # If complements (second curves that hide which entries are scored) are added, the first entry of each curve
+        # also begins a step, so that no false positive is left out.
         if crowded is not None:
             begins_step[bounds[:-1][np.diff(bounds) > 0]] = True
         # ``steps`` contains the number of steps (see :class:`CurveSteps`) that begin before each curve entry.

@@ -10,8 +10,8 @@ import numpy as np
 
 from evaluator.metrics.bootstrap import Interval, Numbers, recentred_interval
 
-# If a proportion has fewer hits or misses than this, the Wilson interval is used, because the replicates have too few
-# distinct values for percentiles.
+# If a proportion has fewer hits or misses than this, its confidence interval is the Wilson interval, because its
+# bootstrap replicates have too few distinct values for percentiles.
 FEW = 10
 # The 97.5% quantile of the normal distribution.
 QUANTILE = 1.959963984540054

@@ -15,7 +15,7 @@ from evaluator.problems import InvalidParameters
 from evaluator.request import Progress
 from evaluator.tracks.interface import Explainer, FastPath, Scorer, TruthCompiler, TruthDescriber
 
-# For smaller files, loading the kernels takes longer than reading the file without kernels.
+# For files with fewer bytes than this, loading the compiled kernels takes longer than reading the file without kernels.
 SMALL_BYTES = 1 << 20
 
 

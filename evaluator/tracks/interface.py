@@ -33,11 +33,10 @@ SubmissionType_contra = TypeVar("SubmissionType_contra", contravariant=True)
 
 
 class Engine(Protocol):
-    """The two functions with which every track computes its metrics for all bootstrap replicates.
+    """The functions ``sums`` and ``average_precisions``, used to compute metrics for all bootstrap replicates.
 
-    They are implemented with kernels and with numpy.
-
-    See :mod:`evaluator.metrics.bootstrap`.
+    Every track uses them. There are two implementations: compiled kernels, and the reference implementation in
+    :mod:`evaluator.metrics.bootstrap`, which uses numpy.
     """
 
     def sums(self, weights: Weights, groups: ImageGroups) -> Numbers:

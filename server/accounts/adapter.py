@@ -103,7 +103,7 @@ class AccountAdapter(DefaultAccountAdapter):
                     owner = email_address.user
                     record(actor=owner, action="user.email_confirmed", subject=f"user {owner.pk}")
         except IntegrityError:
-            # An IntegrityError means that another account has confirmed the same address in the meantime.
+            # An IntegrityError means that another account has confirmed the same email address in the meantime.
             return False
         return confirmed
 

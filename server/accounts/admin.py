@@ -27,7 +27,7 @@ from server.clock import database_now
 from server.errors import Refused
 
 ROLES = ("is_active", "is_staff", "is_superuser")
-# Groups are not used, because staff and superuser are the only roles.
+# Django's groups are not used, because staff and superuser are the only roles.
 admin.site.unregister(Group)
 # Two-factor secrets and sessions are private to each user, so staff cannot view them in the admin.
 admin.site.unregister([Authenticator, UserSession])

@@ -106,7 +106,8 @@ def fetch_token(device_code: str) -> tuple[ApiToken, str]:
             login.delete()
             return issue_token(user=login.user, name=login.name, scope=login.scope, days=token_days())
         refusal = refusal_of(login, now)
-    # The exception is raised after the transaction. Inside, it would undo the changes made by `refusal_of`.
+    # The exception is raised after the transaction. Inside the transaction, it would undo the changes made by
+    # `refusal_of`.
     raise refusal
 
 

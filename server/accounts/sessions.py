@@ -73,7 +73,8 @@ def logged_in(session: Any) -> User | None:
     The checks are those of :func:`django.contrib.auth.get_user`. If one of them fails, for example because the secret
     key was changed, the caller calls that function.
     """
-    user_id = session.get(SESSION_KEY)  # Reading a value loads the session and, with the same query, the account.
+    # Reading a value of the session loads the session and, with the same query, the user's account.
+    user_id = session.get(SESSION_KEY)
     account: User | None = session.account
     if account is None or user_id != str(account.pk) or session[BACKEND_SESSION_KEY] != BACKEND:
         return None

@@ -31,7 +31,7 @@ PHASE = "challenges/<slug:slug>/phases/<slug:phase>"
 SUBMISSION = "submissions/<uuid:submission_id>"
 
 urlpatterns = [
-    # The most frequently requested routes come first, because Django tries the patterns in the order of the list.
+    # The most frequently requested routes come first, because Django tries the patterns in the order of this list.
     path(f"{PHASE}/leaderboard", Leaderboard.as_view()),
     path(SUBMISSION, SubmissionDetail.as_view()),
     path(f"{PHASE}/submissions", OwnSubmissions.as_view(), name="api_submissions"),

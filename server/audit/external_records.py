@@ -144,7 +144,8 @@ def keep_lost_end(number: int, hashed: str) -> None:
                 file.write(path_of_end().read_text())
             note(number, hashed or NO_HASH, is_back=True)
     except (Damaged, OSError):
-        # A damaged file must not prevent the action that is being logged. `verify_audit` reports the damage.
+        # A damaged record of the last audit log entry must not prevent the action that is being logged. `verify_audit`
+        # reports the damage.
         log.exception("the record of the last audit log entry cannot be compared with the database")
 
 

@@ -87,7 +87,7 @@ def record(*, actor: Any, action: str, subject: str, detail: dict[str, Any] | No
     head = Head.objects.select_for_update().get(pk=1)
     external_records.keep_lost_end(head.number, head.hash)
     who = actor_of(actor)
-    # If the actor has an account, only its id is stored in the log, not its name.
+    # If the actor has an account, an audit entry contains the account's id, but not its name.
     if who[0]:
         who = (who[0], "")
     fields: dict[str, Any] = {

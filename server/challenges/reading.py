@@ -38,7 +38,8 @@ def read_challenge(user: Any, slug: str, *, phases: Callable[..., list[Any]]) ->
         first = found[0]
         for phase in found:
             phase.challenge = first.challenge
-        # The attribute `own`, the user's membership, is missing if the user is not a member.
+        # `own` is the user's membership in a team of the challenge. The query does not set it if the user is not a
+        # member.
         return ReadChallenge(first.challenge, found, getattr(first, "own", None), first.is_organizer, first.now)
     named = next(iter(challenges_named(**asked)), None)
     return named and ReadChallenge(named, [], membership_of(user, named), named.is_organizer, named.now)

@@ -179,7 +179,7 @@ def delay_reveals(before: Mapping[str, Terms], challenge: Challenge, now: dateti
 def delayed(old: Terms, new: Terms, now: datetime) -> datetime | None:
     """Return the new value of a phase's field `reveals_at`, given the phase's terms before and after a change."""
     if new.reveals_at is not None and (new.closing is None or new.closing > new.reveals_at):
-        # The phase was reopened, so its private scores must stay hidden until its new end.
+        # The phase was extended beyond the planned reveal, so its private scores must stay hidden until its new end.
         return None
     if new.shown_from is None or old.shows_private(now) or not is_earlier(new.shown_from, old.shown_from):
         return new.reveals_at

@@ -48,7 +48,7 @@ def paired_differences(one: Vector | None, other: Vector | None) -> list[float]:
     if one is None or other is None or (one[0], len(one[1])) != (other[0], len(other[1])):
         return []
     differences = list(map(sub, one[1], other[1]))
-    if isnan(sum(differences)):  # In rare cases, a bootstrap replicate has no score. It is left out.
+    if isnan(sum(differences)):  # In rare cases, a bootstrap replicate has no score. Such a replicate is left out.
         return [difference for difference in differences if not isnan(difference)]
     return differences
 

@@ -33,7 +33,7 @@ class RankTable:
     teams: "array[int]"  # the ids of the teams, in ascending order
     ranks: "array[int]"
     scores: "array[float]"
-    evaluations: "array[int]"  # the id of each team's evaluation; 0 if it has since been removed
+    evaluations: "array[int]"  # the id of each team's evaluation; 0 if the evaluation has since been removed
 
     def of(self, team_id: int) -> Earlier:
         index = bisect_left(self.teams, team_id)

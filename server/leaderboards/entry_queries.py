@@ -10,7 +10,7 @@ from server.leaderboards import compared
 from server.leaderboards.models import Entry, EntryQuerySet
 from server.submissions.models import Score, Status, Submission
 
-# The columns of an entry that a page displays. Reading whole models would take twice as long.
+# The columns of a leaderboard entry that a page displays. Reading whole model instances would take twice as long.
 COLUMNS = (
     *("pk", "team_id", "is_baseline", "evaluation_id", "score", "low", "high"),
     *("submitted_at", "submissions"),

@@ -11,7 +11,7 @@ from server.challenges.models import Phase
 from server.leaderboards.models import Board
 from server.sql import execute, in_utc, marks, row_lock, select
 
-Key = tuple[str, int]  # identifies an entry: kind of leaderboard (such as "public") and team id
+Key = tuple[str, int]  # identifies a leaderboard entry: kind of leaderboard (such as "public") and team id
 
 
 class Line(NamedTuple):

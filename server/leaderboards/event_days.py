@@ -91,6 +91,6 @@ def changes_of(boards: Collection[int]) -> dict[int, list[date]]:
             places = ", ".join(["%s"] * len(boards))
             cursor.execute(CHANGES.format(column=column, places=places, **names), [*boards])
             for board, moment in cursor.fetchall():
-                # PostgreSQL returns the time as a datetime, and SQLite as a string. Both begin with the date as text.
+                # PostgreSQL returns the time as a datetime, and SQLite as a string. As text, both begin with the date.
                 found.setdefault(board, set()).add(date.fromisoformat(str(moment)[:10]))
     return {board: sorted(days) for board, days in found.items()}

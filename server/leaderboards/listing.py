@@ -27,7 +27,7 @@ SEARCH_CHARACTERS = 80  # the maximum length of a search string, because no team
 BASELINES = ("only", "hide")
 
 # For each given pair of numbers, this query counts the teams whose score is above the first number and not above the
-# second. The pairs describe ranges that do not overlap, so each entry is read from the index at most once.
+# second. The pairs describe ranges that do not overlap, so each leaderboard entry is read from the index at most once.
 COUNT_IN_RANGES = """
 WITH asked(above, up_to) AS (VALUES {pairs})
 SELECT (
@@ -167,7 +167,7 @@ class Listing:
 
     @property
     def _values(self) -> QuerySet[MetricValue]:
-        """The stored values, for the selected entries, of the metric by which the list is sorted."""
+        """The selected entries' stored values of the metric by which the list is sorted."""
         values = MetricValue.objects.filter(board=self.board.kept, metric=self.selection.sort)
         if self.selection.country:
             values = values.filter(entry__team__in=self.teams)

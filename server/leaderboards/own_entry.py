@@ -12,8 +12,8 @@ from server.leaderboards.models import Entry
 from server.leaderboards.queries import BoardRow, ShownBoard
 from server.submissions.feedback import ScoreAccess
 
-# The number of higher entries that are read at first. If all of them have the same score, a second query counts the
-# teams with this score.
+# The number of next higher leaderboard entries that are read at first. If all of them have the same score, a second
+# query counts the teams with this score.
 NEAREST = 20
 DECIMALS = 5  # maximum number of decimals with which pages show a score
 Compared = tuple[float, int | None, bool | None]
@@ -131,7 +131,7 @@ def nearest_above(
 def with_score(
     *, board: int, score: float, at: datetime | None, without: list[int] | None
 ) -> QuerySet[Entry, tuple[int]]:
-    """Return a row with the number of teams that have the given score on a leaderboard at the given time."""
+    """Count the teams that have the given score on a leaderboard at the given time. The query returns one row."""
     # The condition is a range that contains only one score. With an equality condition, SQLite would choose a
     # different index and read all entries.
     same = entries_of(board, at, without).filter(is_baseline=False, score__gte=score, score__lte=score).order_by()

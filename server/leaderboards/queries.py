@@ -26,7 +26,7 @@ from server.leaderboards.removals import removed_by
 from server.leaderboards.services.terms import terms_at
 from server.submissions.feedback import ScoreAccess, score_access
 
-PAGE_ROWS = 100  # number of rows on each page of a leaderboard
+PAGE_ROWS = 100
 ROWS_AT_ONCE = 500
 
 
@@ -52,7 +52,7 @@ class BoardRow(NamedTuple):
     joined: bool = False
     rank_interval: RankInterval | None = None  # the ranks that the team could have; None if they have not been computed
     earlier: Earlier | None = None  # the team's entry a week ago; None if not compared (see `earlier_ranks`)
-    gain: Gain | None = None  # the interval for the change in score over the past week; None if unknown
+    gain: Gain | None = None  # the confidence interval for the change in score over the past week; None if unknown
     public_rank: int | None = None  # the team's rank on the public leaderboard; set only on a final private leaderboard
 
 
@@ -128,7 +128,7 @@ class ShownBoard:
         return row, index
 
     def chunks(self) -> Iterator[list[BoardRow]]:
-        """Yield all rows in chunks. The chunks show the same state of the leaderboard, even if it changes meanwhile."""
+        """Yield all rows in chunks, which show one state of the leaderboard even if it changes in the meantime."""
         lines = list(self.entries.in_order().values_list("pk", "score", "is_baseline"))
         ranks = ranking.ranks([(score, baseline) for _, score, baseline in lines])
         for start in range(0, len(lines), ROWS_AT_ONCE):

@@ -37,13 +37,14 @@ class Earlier:
 
 
 def entry_of(own: Iterable[Candidate], *, kind: str, finals: int) -> Candidate | None:
-    """Return the candidate that becomes a team's entry on a leaderboard of one kind, or None if no candidate counts.
+    """Return the submission that becomes a team's entry on a leaderboard of one kind, or None if there is none.
 
-    The entry is the candidate with the highest score among those that count. If several share this score, the earliest
-    of them counts.
+    The entry is the submission with the highest score among the candidates. If several share this score, it is the
+    earliest of them. On public leaderboards, all submissions are candidates. On published leaderboards, those that
+    ladder feedback hides are not. On all other leaderboards, only final submissions are; see `finalists`.
 
-    In the example, submission 2 has the highest score, but ladder feedback hides it. Submission 3 was selected as
-    final.
+    In the example, submission 2 has the highest score, but ladder feedback hides it. The team has selected submission 3
+    as final, so the public scores, by which final submissions are chosen otherwise, do not matter.
 
     >>> def one(number, score, **fields):
     ...     return Candidate(number, score, received=number, public_score=1 - score, **fields)

@@ -17,7 +17,7 @@ SPLITS = {  # the split (part of a phase's images) whose scores each kind of lea
     Board.Kind.PRIVATE: "private",
     Board.Kind.ALL: "all",
 }
-# `finals` is the number of final submissions that was used to compute the phase's current entries; see
+# `finals` is the number of final submissions per team with which the phase's current entries were computed; see
 # `services.terms.apply_finals`.
 TEAMS = """
     SELECT id, is_baseline,
@@ -61,8 +61,9 @@ class TeamScores:
 def read_scores(phase: Phase, *, signature: str, teams: Collection[int]) -> dict[tuple[str, int], TeamScores]:
     """Return the scores of teams, keyed by kind of leaderboard and team.
 
-    Disqualified teams, hidden submissions and teams without scores on the split are left out. The number of final
-    submissions is read together with the scores, because the object `phase` may be outdated.
+    Disqualified teams, hidden submissions and teams without scores on the split are left out. The result contains the
+    number of final submissions per team, which decides whose scores count. This number is read from the database,
+    because the object `phase` may contain an outdated one.
     """
     facts = {team: (bool(baseline), finals) for team, baseline, finals in select(TEAMS, [phase.pk], teams)}
     words = (phase.pk, Status.SCORED, signature, phase.declared_track.headline)

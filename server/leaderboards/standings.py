@@ -91,7 +91,7 @@ def standings(phase: Phase, submissions: Iterable[Submission], *, now: datetime)
     at = phase.freeze_at if phase.is_frozen(now) else None
     without = removed_by(phase, now) if at and teams else None
     entries = entries_at(phase, kind, [*teams], at, without) if teams else []
-    # `listed` contains the standings (ranks) of those submissions that the leaderboard shows, keyed by submission id.
+    # Maps the ids of those submissions that the leaderboard shows to their standings (ranks).
     listed: dict[UUID, Standing] = {}
     of_team: dict[int, RankedEntry] = {}
     for entry in entries:

@@ -6,7 +6,7 @@ from django.db import models
 class Maintenance(models.Model):
     """The reason and the expected end of the current maintenance. The row exists only while the mode is on."""
 
-    ONLY = 1  # the primary key of the only row
+    ONLY = 1  # the primary key of the table's only row
 
     started_at = models.DateTimeField()
     until = models.DateTimeField(help_text="when it is expected to end; it does not end automatically")

@@ -48,7 +48,7 @@ from server.pages.views import (
 ORGANIZED_PHASE = "organize/challenges/<slug:slug>/phases/<slug:phase>"
 
 urlpatterns: list[URLPattern] = [
-    # The most frequently requested pages come first, because Django tries the patterns in this order.
+    # The most frequently requested pages come first, because Django tries the patterns in the order of this list.
     path("", home.home, name="home"),
     path("challenges/<slug:slug>/", challenge.overview, name="challenge"),
     path("challenges/<slug:slug>/leaderboard", leaderboard.leaderboard, name="leaderboard"),

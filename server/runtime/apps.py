@@ -15,6 +15,6 @@ class RuntimeConfig(AppConfig):
         import_module("server.organize.services.kits")
         import_module("server.organize.services.old_files")
         import_module("server.organize.services.publishing")
-        # The email backend is checked here, because it may read the settings when it is imported. The settings module
-        # therefore cannot import it.
+        # The email backend is checked here, because the settings module cannot import it: when it is imported, it may
+        # read the settings.
         refuse_unless_mail_backend("EMAIL_BACKEND", settings.EMAIL_BACKEND)

@@ -54,8 +54,8 @@ class Connection:
     ) -> None:
         self.socket, self.client, self.server = client_socket, client, server
         self.inbox, self.sock = Inbox(incoming, (address,)), Outbox(outgoing, client_socket, (address,))
-        # `address` is the client address that the connection belongs to when connections are counted. `sender` is the
-        # client address according to the headers of the current request.
+        # `address` is the client address under which this connection is counted. `sender` is the client address
+        # according to the headers of the current request.
         self.address = self.sender = address
         self.upload = PendingUpload()
         self.next = NextStep.KEEP

@@ -209,7 +209,8 @@ class Environment:
     def database(self, var: str, *, default: str) -> dict[str, Any]:
         url = self.text(var, default=default)
         found: dict[str, Any] = {}
-        # The scheme is checked first, because for an unknown one, django-environ would print the password in a warning.
+        # The scheme of the URL is checked first, because for an unknown scheme, django-environ would print the URL's
+        # password in a warning.
         if environ.Env.DB_SCHEMES.get(url.partition(":")[0]) in DATABASES:
             with suppress(ValueError):
                 found = environ.Env.db_url_config(url)
@@ -225,4 +226,4 @@ def unusable_folder(var: str, path: Path, error: OSError) -> ImproperlyConfigure
 
 env = Environment()
 ENV_FILE = BASE_DIR / ".env"
-read_env_file(ENV_FILE)  # Variables that are already set take precedence over the file.
+read_env_file(ENV_FILE)  # Environment variables that are already set take precedence over the `.env` file.

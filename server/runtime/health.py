@@ -12,8 +12,9 @@ from redis import Redis, RedisError
 from server.stored_files.copies import in_objects
 from server.stored_files.failures import StoreUnavailable
 
-# The key of the Redis hash with the heartbeats: every few seconds, each worker writes the Redis server's time to it.
-# Files would not work, because workers may run on other machines, and the database would have to be written too often.
+# Key of the Redis hash with the heartbeats of the workers. Every few seconds, each worker writes the Redis server's
+# time to this hash. Files cannot be used, because workers may run on other machines. The database is not used, because
+# of the frequent writes.
 WORKERS_KEY = "podium:workers"
 # The key of the Redis hash with the workers that take no jobs, because they cannot read the stored files. Earlier
 # versions of Podium ignore this key.

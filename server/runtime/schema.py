@@ -13,7 +13,8 @@ from server.runtime.home import NotStarted
 
 WAIT_SECONDS = 120.0
 RETRY_SECONDS = 1.0
-LOCK = 7_306_141  # key of a PostgreSQL advisory lock: an arbitrary number that nothing else uses in this database
+# key of the PostgreSQL advisory lock for migrations: an arbitrary number that nothing else uses in this database
+LOCK = 7_306_141
 
 
 def refuse_newer(database: BaseDatabaseWrapper) -> None:

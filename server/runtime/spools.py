@@ -16,7 +16,8 @@ from gunicorn.http.errors import LimitRequestHeaders
 from server.errors import FULL, Refused
 from server.submissions.upload_handler import upload_folder
 
-MEMORY_BYTES = 2**16  # first bytes kept in memory; must be enough for a request line with its headers
+# number of bytes at the start of a spool that are kept in memory; enough for a request line with its headers
+MEMORY_BYTES = 2**16
 SEND_BYTES = 2**18
 END_OF_HEAD = b"\r\n\r\n"
 SHARE_EXHAUSTED = (
@@ -55,7 +56,8 @@ class DiskSpace:
 
     def __init__(self, size: int) -> None:
         self.left = size
-        # Whether, since the last check, an owner was denied space although another owner used more
+        # Whether, since the last check, an owner (an address or an account) was denied space although another owner
+        # used more
         self.was_short = False
         self.held: Counter[str] = Counter()
         self.lock = Lock()
@@ -143,7 +145,7 @@ class Inbox(Spool):
         super().__init__(space, owners)
         self.error: OSError | None = None
         self.has_head = self.head_is_parsed = False
-        # total size of headers and body, or None until the headers have been parsed
+        # total size of the request (headers and body), or None until the headers have been parsed
         self.request_bytes: int | None = None
 
     def receive(self, data: bytes) -> None:

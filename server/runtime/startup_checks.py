@@ -62,6 +62,7 @@ def broker_error(url: str) -> str:
             redis.ping()
     except RedisError as error:
         return " ".join(str(error).split()).rstrip(".") or type(error).__name__
-    except ValueError:  # The message of the exception is not shown, because it may contain a part of the password.
+    # The message of the ValueError is not shown, because it may contain a part of the broker's password.
+    except ValueError:
         return "expected an address like redis://HOST:PORT/NUMBER"
     return ""

@@ -27,7 +27,7 @@ Report = Callable[[str, str], None]  # A function that is called with the name o
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 POLL_SECONDS = 0.5
 CRASHES_AT_START = 3
-# On a busy machine, the first start can take minutes, because a worker may have to compile its kernels.
+# On a busy machine, the first start of the service can take minutes, because a worker may have to compile its kernels.
 READY_SECONDS, REPORT_SECONDS = 600.0, 20.0
 
 
@@ -86,7 +86,8 @@ class Service:
         measured = str(home.measurements_folder())
         shared = {"PODIUM_HOME": str(settings.PODIUM_HOME), "REDIS_URL": url, "PROMETHEUS_MULTIPROC_DIR": measured}
         environment = {**os.environ, **shared}
-        # If an earlier worker of this host was killed, its last heartbeat would make the new one seem to be ready.
+        # If an earlier worker of this host was killed, its last heartbeat is deleted. Otherwise, it would make the new
+        # worker seem to be ready.
         if "worker" in self.parts:
             with suppress(RedisError):
                 health.forget(own_worker())

@@ -3,7 +3,8 @@
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-REGION = "us-east-1"  # The default region. Most S3-compatible stores accept it or ignore it.
+# The default region of an object store. Most S3-compatible stores accept this region or ignore it.
+REGION = "us-east-1"
 OPTIONS = {"region", "tls", "ca"}
 SWITCH = {"true": True, "false": False}
 

@@ -36,7 +36,7 @@ BUFFER_BYTES = 2**20
 TRANSFER = TransferConfig(multipart_threshold=8 * 2**20, multipart_chunksize=8 * 2**20, use_threads=False)
 FULL_CODES = {"XMinioStorageFull", "QuotaExceeded", "InsufficientStorage", "InsufficientCapacity"}
 NOT_FOUND, FULL = 404, 507
-# A large file is copied inside the storage in parts, so that no request takes longer than the timeout.
+# A large file is copied inside the object store in parts, so that no request takes longer than the timeout.
 COPY = TransferConfig(multipart_threshold=64 * 2**20, multipart_chunksize=64 * 2**20, use_threads=False)
 
 
@@ -215,7 +215,7 @@ class ObjectStorage(S3Storage):
     def move(self, source: str, target: str) -> None:
         """Rename a file: copy it inside the storage, then delete the original."""
         where = {"Bucket": self.bucket_name, "Key": self._normalize_name(source)}
-        # A copy that is made in parts does not include the metadata, so the metadata must be passed explicitly.
+        # A multipart copy in an object store does not include the metadata, so the metadata must be passed explicitly.
         extra = {"Metadata": {DIGEST: self.head(source).sha256}, "MetadataDirective": "REPLACE"}
         with translated(source):
             self.client.copy(where, self.bucket_name, self._normalize_name(target), ExtraArgs=extra, Config=COPY)
@@ -250,7 +250,7 @@ class ObjectStorage(S3Storage):
 
 
 class TranslatedBody:
-    """The body of a response. Reading it raises StoreUnavailable if the storage ends it too early."""
+    """The body of an object store's response. Reading it raises StoreUnavailable if the response is cut off."""
 
     def __init__(self, body: Any, name: str) -> None:
         self.body, self.name = body, name

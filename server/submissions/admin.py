@@ -22,7 +22,8 @@ class SubmissionAdmin(ReadOnlyMixin, admin.ModelAdmin):
     search_fields = ("id", "file_name", "team__name", "sha256")
     date_hierarchy = "received_at"
     inlines = (QuotaEntryInline,)
-    exclude = ("file",)  # The file is left out, because uploads have no URL and their storage names stay secret.
+    # The file is left out of the admin, because uploads have no URL and their storage names stay secret.
+    exclude = ("file",)
 
 
 class ScoreInline(ReadOnlyMixin, admin.TabularInline):

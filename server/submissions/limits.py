@@ -6,7 +6,6 @@ from django.conf import settings
 
 from evaluator.catalog import Limits
 
-# Messages to participants whose file exceeded the time or memory limit for scoring one file.
 ADVICE = "Submit fewer predictions: leave out those with low confidence."
 CHARGED = "This submission counts against your quota; the organizers can give the quota back."
 

@@ -16,8 +16,8 @@ from threading import Lock
 from django.conf import settings
 
 SLOT_BITS = 7
-# Maximum number of slots of one team or account. Each slot is a byte of a lock file. The byte after the last slot is
-# locked while the slots are counted.
+# Maximum number of upload slots of one team or account. Each slot is a byte of a lock file. The byte after the last
+# slot is locked while the slots are counted.
 SLOTS_MAX = 2**SLOT_BITS - 1
 NAME_BYTES = 6
 

@@ -37,7 +37,10 @@ def facts_of(team: Team) -> TeamFacts:
 
 
 def facts_of_teams(teams: Collection[Team]) -> dict[int, TeamFacts]:
-    """Return the facts that the rules for changes to teams need about each team, such as its size, keyed by team id."""
+    """Return facts about each team, such as its size, keyed by team id.
+
+    These facts decide whether a team may be changed, for example merged with another team.
+    """
     keys = [team.pk for team in teams]
     sizes = dict(Membership.objects.filter(team__in=keys).order_by().values_list("team").annotate(size=Count("pk")))
     uses = uses_of(keys)

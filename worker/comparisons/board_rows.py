@@ -16,7 +16,9 @@ from server.leaderboards.models import Board, Entry
 from server.leaderboards.scored_entries import SPLITS
 from server.submissions.models import Replicates
 
-RULES = 2  # Version of the comparison rules. If it is incremented, all stored comparisons are computed again.
+# Version of the rules by which leaderboard entries are compared. If it is incremented, all stored comparisons are
+# computed again.
+RULES = 2
 NORMAL_WIDTH = 3.92  # Width of the 95% interval of a normal distribution, in standard errors.
 
 Draws = tuple[int, int]  # The seed and the number of an evaluation's bootstrap replicates.

@@ -9,7 +9,8 @@ from server.leaderboards.earlier_ranks import evaluations_week_ago
 from server.leaderboards.models import Board
 from worker.comparisons.board_rows import BoardRows
 
-AT_ONCE = 500  # Maximum number of gains that are computed in one comparison of a leaderboard.
+# Maximum number of gains (changes in score over the past week) that are computed in one comparison of a leaderboard.
+AT_ONCE = 500
 READ_AT_ONCE = 100
 
 
@@ -22,7 +23,10 @@ class Gain(NamedTuple):
 
 
 class Gains(NamedTuple):
-    """The gains of teams, keyed by entry. `is_complete` is false if some gains have not been computed yet."""
+    """The score gains of teams over the past week, keyed by the primary key of the team's entry.
+
+    `is_complete` is false if some gains have not been computed yet.
+    """
 
     found: dict[int, Gain]
     is_complete: bool

@@ -23,7 +23,7 @@ def next_up(rows: BoardRows, kept: Mapping[int, NextUp]) -> dict[int, NextUp]:
     because the scores of an entry never change.
     """
     found: dict[int, NextUp] = {}
-    # The pairs of teams that still have to be compared. The first team of a pair has the higher score.
+    # The pairs of teams whose scores still have to be compared. The first team of a pair has the higher score.
     left: list[tuple[int, int]] = []
     for team in range(len(rows.teams)):
         # Find the last team with a higher score. There are `rank - 1` teams with higher scores. Indices start at 0, so

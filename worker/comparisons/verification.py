@@ -1,4 +1,4 @@
-"""Checks the stored comparisons of leaderboards against newly computed ones, for `manage.py verify_board`."""
+"""Compares the entries of each leaderboard again to check the stored results, for `manage.py verify_board`."""
 
 from collections.abc import Iterator
 

@@ -51,9 +51,11 @@ def _area(hits, precisions, points, positives):
 def _average_precision(keys, other_keys, positives, hits, precisions):
     """Return the area under an interpolated precision/recall curve whose entries are in two sorted arrays of keys.
 
-    The sums equal those of :func:`evaluator.metrics.average_precision.average_precision`, in the same order. All
-    keys with the same confidence form one point. Each precision is replaced by the highest precision at the same or
-    a higher recall. Points without a new true positive do not change the recall and are skipped.
+    One array has the entries of public images, the other those of private images. A key consists of the bits of a
+    confidence, and a bit that is set for false positives. Numbers are added in the same order as in
+    :func:`evaluator.metrics.average_precision.average_precision`, so the results are identical. All keys with the same
+    confidence form one point. Each precision is replaced by the highest precision at the same or a higher recall.
+    Points without a new true positive do not change the recall and are skipped.
 
     Parameters
     ----------

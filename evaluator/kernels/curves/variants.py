@@ -14,12 +14,13 @@ from evaluator.kernels.text.bits import as_bits
 
 CODE_BITS = 9
 CODES = 1 << CODE_BITS
-# Roles that a variant can give to a curve entry. PARTIAL is the role of a matched group-of box: a true positive that
-# counts with the weight of such boxes instead of 1.
+# Roles of an entry of a precision/recall curve: it is left out, or it is a true positive, a false positive or a true
+# positive with a reduced weight. PARTIAL is the role of a matched group-of box, which counts with a parameter of the
+# track as its weight instead of 1.
 LEFT_OUT, TRUE, FALSE, PARTIAL = range(4)
 
 FEW = 48  # Curves with fewer entries than this are sorted by insertion, which is faster for short arrays.
-DIGITS, DIGIT_VALUES = 8, 256  # A sort key has eight digits of eight bits.
+DIGITS, DIGIT_VALUES = 8, 256  # Radix sort treats a 64-bit sort key as eight digits of eight bits.
 _8, _255 = np.uint64(8), np.uint64(255)
 
 

@@ -12,13 +12,15 @@ from numpy.typing import NDArray
 
 from evaluator.kernels.jit import read_only
 
-# Outcomes of the entries of precision/recall curves, with the class hierarchy. Each prediction has an entry: its class
-# is UNVERIFIED in the image, it is IGNORED (for example, because its box has no area), it is a HIT, a group-of box has
-# ABSORBED it, or it is a false positive: FALSE plus its kind of error (see ``evaluator.metrics.errors``). FIXABLE
-# replaces FALSE plus LOCALIZATION if the prediction would hit a box with better coordinates. If a false positive would
-# hit a box with the right class, it has a second entry, ARRIVAL, in the curve of that class. A group-of box that
-# absorbs predictions has an entry GROUP if it does so with the hierarchy, and an entry PLAIN_GROUP if it does so
-# without the hierarchy.
+# Outcomes of the entries of precision/recall curves, with the class hierarchy:
+# - UNVERIFIED: a prediction whose class annotators did not verify in the image.
+# - IGNORED: a prediction that is not scored for another reason, for example because its box has no area.
+# - HIT: a prediction that is a true positive.
+# - ABSORBED: a prediction in a group-of box.
+# - GROUP: a group-of box that absorbs predictions. PLAIN_GROUP: the same without the class hierarchy.
+# - ARRIVAL: a second entry for a false positive that would hit a box if its class were right, in that box's class.
+# - FIXABLE: a false positive that would hit a box if its coordinates were better.
+# - FALSE plus a kind of error (see ``evaluator.metrics.errors``): any other false positive.
 UNVERIFIED, IGNORED, HIT, ABSORBED, GROUP, PLAIN_GROUP, ARRIVAL, FIXABLE, FALSE = range(9)
 OUTCOMES = 16
 # Outcomes of the same entries without the class hierarchy. PLAIN_LEFT_OUT means that an entry does not count: the
@@ -31,7 +33,8 @@ PRIVATE_CODE, PLAIN_CODE, SIZE_CODE = 16, 32, 128
 # Bits of ``Predictions.caps``. At most 10,000 predictions are scored per image and class. The first bit is set if a
 # prediction is one of these with the class hierarchy, the second if it is one of these without the hierarchy.
 WITHIN_CAP, PLAIN_WITHIN_CAP = 1, 2
-# Indices into ``Outcomes.counts``: the number of curve entries, and of confusions (pairs of predicted and right class).
+# Indices of the number of curve entries, and of the number of confusions (pairs of predicted and right class), in the
+# array ``Outcomes.counts``.
 WRITTEN, CONFUSIONS = 0, 1
 
 

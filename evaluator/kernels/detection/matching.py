@@ -23,7 +23,7 @@ def unscored_class(truth, label):
     """
     labels = len(truth.labels.starts) - 1
     if label > labels:
-        # Class codes above ``labels``, the number of labels in the ground truth, were returned by this function before.
+        # A class code above the number of labels in the ground truth was returned by this function before.
         return label
     return labels + 1 + (label if label >= 0 else labels)
 

@@ -14,7 +14,7 @@ from evaluator.kernels.text.lookup import is_plain, text_at
 from evaluator.kernels.text.prediction_strings import COMMA, LINE_FEED
 
 CELLS = 7
-IMAGE, LABEL = 0, 1  # Kinds of cells in a row. Kinds 2 to 6 are numbers: Score, XMin, XMax, YMin, YMax.
+IMAGE, LABEL = 0, 1  # Kinds of cells in a row of a submission. Kinds 2 to 6 are numbers: Score, XMin, XMax, YMin, YMax.
 
 
 @subroutine

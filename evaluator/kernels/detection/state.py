@@ -13,7 +13,8 @@ MAX_PER_IMAGE_AND_CLASS = 10_000
 # Index of the number of collected predictions in the array ``counts``. evaluator.kernels.reading defines lower indices.
 COLLECTED = 10
 COUNTS = 11
-# Values of the elements of ``DetectionState.collects``, which determine the predictions that are stored.
+# Values of the elements of ``DetectionState.collects``, which determine the predictions of an image that are stored:
+# none, those whose box has an area, or all.
 NONE_OF_IMAGE, WITH_AREA, ALL_OF_IMAGE = range(3)
 
 

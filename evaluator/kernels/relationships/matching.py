@@ -223,7 +223,7 @@ def add_prediction(truth, state, threshold, image, labels, relation, confidence,
     if at < len(truth.triplets) and truth.triplets[at] == key:
         _match(truth, state, threshold, entry, at, key, confidence, coordinates)
     elif state.image_predictions[image] > CROWD and len(truth.triplets) > 0:
-        # Compare the pair with some other triplet, without letting it claim anything. Otherwise, the scoring time would
+        # Compare the predicted pair with an arbitrary triplet, and ignore the result. Otherwise, the scoring time would
         # reveal which triplets exist.
         _match(truth, state, np.inf, entry, 0, NO_KEY, confidence, coordinates)
     return DONE

@@ -21,7 +21,8 @@ from evaluator.kernels.text.prediction_strings import (
 )
 
 CELLS = 13
-IMAGE, RELATION = 0, 3  # Kinds of cells in a row. Kinds 1 and 2 are labels, and kinds 4 to 12 are numbers.
+# Kinds of cells in a row of a submission. Kinds 1 and 2 are labels, and kinds 4 to 12 are numbers.
+IMAGE, RELATION = 0, 3
 
 
 @subroutine
@@ -143,7 +144,7 @@ def _text_cell_at(data, at, truth, kind, last):
     types.float64,
 )
 def read_rows(data, at, stop, kind_of_cell, codes, numbers, truth, state, threshold):
-    """Read whole lines with one pair per line, and match the pairs.
+    """Read complete lines with one predicted pair per line, and match the pairs with the ground truth.
 
     Parameters
     ----------
@@ -157,7 +158,8 @@ def read_rows(data, at, stop, kind_of_cell, codes, numbers, truth, state, thresh
     Returns
     -------
     int64
-        DONE, NOT_PLAIN or NEGATIVE_CONFIDENCE. The state is valid only after DONE.
+        DONE, or the reason why the reference implementation must read the file: NOT_PLAIN (quotes or other special
+        syntax) or NEGATIVE_CONFIDENCE. The state is valid only after DONE.
     """
     while at < stop:
         for cell in range(CELLS):

@@ -88,7 +88,7 @@ def predicted(truth: ObjectTruth, table: SubmissionTable, boxes: NDArray[np.floa
 def ancestors_of(truth: ObjectTruth, labels: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the ancestors of all given labels as two arrays: index into ``labels``, and code of the ancestor.
 
-    Each index is repeated once for every ancestor of its label. Both arrays have the shape (copies,).
+    Each index occurs once for every ancestor of its label. The length of both arrays is the total number of ancestors.
     """
     ends = truth.ancestor_ends
     starts = np.r_[0, ends[:-1]]

@@ -55,7 +55,7 @@ def read_boxes(source: Source, truth: GroundingTruth | None) -> RankedBoxes:
     try:
         return _read(source, truth)
     except Stop:
-        # Reading stopped at a defect, which is already in the findings.
+        # Reading stopped at a defect in the submission. The defect is already in the findings.
         return RankedBoxes()
 
 
@@ -111,7 +111,7 @@ def _entries(document: Document) -> list[SentenceEntry]:
 
 
 def _boxes(document: Document, entries: Sequence[SentenceEntry]) -> NDArray[np.float64]:
-    """Return all boxes as x1, x2, y1, y2, shape (N, 4). Add defects for invalid boxes."""
+    """Return all boxes as x1, x2, y1, y2, shape (N, 4). Report invalid boxes as defects of the submission."""
     boxes = matrix([box for entry in entries for ranked in entry.lists for box in ranked], 4)
     if boxes is not None:
         return boxes[:, XYXY]

@@ -47,7 +47,7 @@ def first_hits(truth: GroundingTruth, ranked: RankedBoxes, parameters: Grounding
 
 
 def metrics(counts: TrialCounts) -> dict[str, Numbers]:
-    """Return every metric of the track: for each K, the proportion of phrases that one of the first K boxes matches."""
+    """Return every metric: for each K, the proportion of phrases matched by at least one of the first K boxes."""
     return counts.pooled_shares()
 
 
@@ -57,7 +57,8 @@ def split_report(truth: GroundingTruth, trials: Trials, split: str) -> SplitRepo
     rows: list[ClassRow] = []
     for code, name in enumerate(truth.types):
         counts = trials[truth.has_type[:, code]].counts(in_split)
-        # A type that does not occur in the split is left out. Its row would show that it occurs in another split.
+        # A phrase type that does not occur in the split is left out. Its row would show that it occurs in another
+        # split.
         if counts.trials.any():
             recalls = {metric: finite(float(value)) for metric, value in metrics(counts).items()}
             rows.append({"label": name, "name": name.capitalize(), **recalls, "truths": int(counts.trials.sum())})

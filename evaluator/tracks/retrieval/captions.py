@@ -5,13 +5,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from itertools import pairwise
 
-# Smallest number of captions whose order is compared with the order of images. Fewer captions would too often have the
-# same order by chance.
+# Smallest number of captions whose order is compared with the order of their images. Fewer captions would too often
+# have the same order by chance.
 MIN_ORDERED = 5
-# Smallest number of captions for the check whether captions of the same image are adjacent. Among fewer captions, they
+# Smallest number of captions for the check whether captions of the same image are adjacent in the file. Fewer captions
 # would too often be adjacent by chance.
 MIN_GROUPED = 20
-# A shorter image id can be part of a caption id by chance, so it must be a separate word of the caption id.
+# An image id with fewer characters than this can be part of a caption id by chance. It counts as part of the caption id
+# only if it is a separate word in it.
 MIN_ID_CHARACTERS = 5
 
 

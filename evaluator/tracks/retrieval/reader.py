@@ -43,7 +43,7 @@ def read_ranks(source: Source, truth: RetrievalTruth | None) -> RanksByDirection
     try:
         return _read(source, truth)
     except Stop:
-        # Reading stopped at a defect, which is already in the findings.
+        # Reading stopped at a defect in the submission. The defect is already in the findings.
         return {}
 
 

@@ -54,10 +54,10 @@ class RetrievalTruth(Truth):
 
     @property
     def public_arrays(self) -> dict[str, NDArray[np.int64]]:
-        """The arrays that participants may see: an image for each caption.
+        """The arrays in a check kit, with which participants check their submissions: an arbitrary image per caption.
 
-        These images are not the images that the captions belong to, which are secret. The captions are assigned to the
-        images one after another.
+        The image that a caption really belongs to is secret. A check needs some image for each caption, so the images
+        are assigned to the captions in turn.
         """
         images = max(len(np.unique(self.caption_images)), 1)
         return {"caption_images": np.arange(len(self.captions)) % images}

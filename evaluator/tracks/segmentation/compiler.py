@@ -18,7 +18,7 @@ from evaluator.tracks.shared.labels import Labelling, expanded
 
 BOX_COLUMNS = ("XMin", "XMax", "YMin", "YMax")
 IMAGES, SIDES = "images.csv", ("Width", "Height")
-# Type of the sizes of images: an array of widths and an array of heights.
+# Type of image sizes: an array of widths and an array of heights.
 Sides = tuple[NDArray[np.int64], NDArray[np.int64]]
 NO_MASK = -1
 
@@ -148,7 +148,7 @@ def _sides(
         wrong = np.array([numbers.size_defect(text) is not None for text in texts], bool)
         table.mark(column, wrong, "truth_bad_value", "is not a size in pixels")
         of_row = np.array([1 if bad else int(text) for bad, text in zip(wrong, texts, strict=True)], np.int64)
-        # A row with an unknown image has the index -1, which selects the extra last element of `of_image`.
+        # A row with an unknown image has the image index -1, which selects the extra last element of `of_image`.
         of_image = np.zeros(count + 1, np.int64)
         if known is None:
             of_image[images] = of_row

@@ -43,7 +43,10 @@ FIRST_LINE = 2  # Line number of the first row after the header of masks.csv.
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """The masks whose class is verified in their image, with their matches and errors."""
+    """The predicted masks whose class annotators verified in the image, with their matches and kinds of errors.
+
+    Annotators verified a class in an image if they recorded whether the image contains objects of the class.
+    """
 
     truth: SegmentationTruth
     matches: Matches

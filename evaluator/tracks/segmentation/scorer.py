@@ -127,11 +127,11 @@ def matched(
     """Match the masks in a submission with the objects of the ground truth."""
     progress("matching", 0.0)
     detections = predicted(truth, table, table.columns["Mask"]["box"], expand=parameters.expand_predictions)
-    # Only valid detections are kept. A detection with an empty mask is not valid, because its box has no area.
+    # Only valid detections are kept. A detection with an empty mask is not valid, because its bounding box has no area.
     detections = detections[are_valid(detections)]
     detections = detections[np.argsort(detections.keys(truth), kind="stable")]
     compile_once(progress)
-    # Always load the kernel. Otherwise, the loading time would reveal whether masks are compared.
+    # The kernel is always loaded. Otherwise, the loading time would reveal whether masks are compared.
     import_module(KERNEL)
     return match(truth, detections, masks_of(table, detections), parameters)
 

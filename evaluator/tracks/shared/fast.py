@@ -91,7 +91,7 @@ class Reader(Protocol):
     def read(self, data: Bytes, stop: int, position: int) -> None:
         """Read the lines before the offset ``stop``, and match their predictions.
 
-        ``position`` is the position of the block of lines in the file.
+        ``data`` is a block of complete lines, and ``position`` is the number of the block in the file, counted from 1.
 
         Raises
         ------

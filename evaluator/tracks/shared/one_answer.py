@@ -126,7 +126,7 @@ class OneAnswerScorer(Scorer[OneAnswerTruth, Mapping[str, Any], SubmissionTable]
     def evaluate(
         self, truth: OneAnswerTruth, table: SubmissionTable, parameters: Mapping[str, Any], progress: Progress
     ) -> Outcome:
-        """Compute the metric values of each image, and average them on every split."""
+        """Compute the metric values of each image, and average them over the images of each split."""
         progress("scoring", 0.0)
         columns = self.track.form.predicted
         answers = {column.name: _by_image(truth, table, column) for column in columns}

@@ -124,7 +124,7 @@ class StatementLineSerializer(serializers.Serializer[Any]):
 
 
 class QuotaSerializer(serializers.Serializer[Quota]):
-    # The serializer context must contain `share`: the storage space that the team uses, and the limit of this space.
+    # The serializer context must contain `share`: the storage space that the team uses, and the team's limit.
     per_day = serializers.IntegerField(help_text="including what the organizers granted to your team for today")
     used = serializers.IntegerField(help_text="submissions that count against today's quota (UTC)")
     left = serializers.IntegerField()

@@ -40,7 +40,7 @@ class Grants(APIView):
         responses={200: GrantSerializer(many=True), **refusals("not_found", *COUNTED)},
     )
     def get(self, request: PersonRequest, slug: str, phase: str, team_id: int) -> Response:
-        """List the submissions that organizers have granted to a team in a phase, oldest first. For organizers."""
+        """List the grants of additional submissions to a team in a phase, oldest first. For organizers."""
         given = grants_at(request, slug, phase, team_id)[2]
         return list_response(given, request, lambda page: GrantSerializer(page, many=True).data)
 

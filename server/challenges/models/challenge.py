@@ -42,7 +42,8 @@ class Challenge(models.Model):
         help_text="Email domains, separated by spaces. Only people with a confirmed address at one of these domains "
         "can join.",
     )
-    # `allowed_people` is personal data. It is never shown to participants, and not copied into the audit log.
+    # `allowed_people` lists people who may join. It is personal data, so it is never shown to participants, and not
+    # copied into the audit log.
     allowed_people = models.TextField(
         blank=True,
         default="",

@@ -76,8 +76,8 @@ class Phase(models.Model):
         max_length=400, blank=True, help_text="signature of the scores that the leaderboards of this phase show"
     )
     sample_submission = models.FileField(upload_to="samples/", blank=True)
-    # `sample_sha256` is the sha256 of the sample submission. It is empty if the sample was stored before this field
-    # existed.
+    # `sample_sha256` is the SHA-256 hash of the sample submission. It is empty if the sample was stored before this
+    # field existed.
     sample_sha256 = models.CharField(max_length=64, blank=True, default="", db_default="", editable=False)
     candidates = models.FileField(
         upload_to="samples/", blank=True, help_text="the list of candidates that submissions rank, if the track has one"
@@ -219,8 +219,8 @@ class Truth(models.Model):
     )
     # The check kit, with which participants can check a file before submitting it, is created by `services.kits`.
     kit = models.FileField(upload_to="kits/", blank=True, default="", db_default="")
-    # `kit_made_with` contains the settings with which the check kit was created. If they differ from the current
-    # settings, the kit is outdated.
+    # `kit_made_with` contains the settings with which the check kit (a file for checking submissions locally) was
+    # created. If they differ from the current settings, the kit is outdated.
     kit_made_with = models.JSONField(null=True, blank=True, editable=False)
     active = models.BooleanField(default=False)
     used = models.BooleanField(

@@ -31,7 +31,9 @@ def write_terms(BoardTerms, Evaluation, Entry, phase, now):
     changes = [(entry.at, entry.detail["signature"]) for entry in applied if "signature" in entry.detail]
     common = {"finals": phase.finals, "ladder": phase.feedback == "ladder", "decimals": phase.feedback_decimals}
     first = Evaluation.objects.filter(submission__phase=phase)
-    if changes:  # Before the first change, the signature is that of the first evaluation.
+    # Before the first change, the phase had the signature (ground truth, parameters and evaluator version) of its first
+    # evaluation.
+    if changes:
         first = first.filter(created_at__lt=changes[0][0])
     earliest = first.order_by("created_at", "pk").values_list("created_at", "signature").first()
     if earliest is not None:

@@ -23,15 +23,16 @@ from server.submissions.services import leases
 log = logging.getLogger(__name__)
 
 COMPARE = "worker.compare"
-# Comparisons have a higher priority than reruns, the jobs that score submissions again, because a rescoring can queue
-# hours of reruns.
+# Comparisons of leaderboard entries have a higher priority than reruns, the jobs that score submissions again, because
+# a rescoring can queue hours of reruns.
 QUEUES[Comparison] = Queue(COMPARE, 6)
 
-# Leaderboards under ladder feedback are not compared, because ladder feedback hides small differences.
+# Entries of leaderboards under ladder feedback are not compared, because ladder feedback hides small differences.
 KINDS = (Board.Kind.PUBLIC, Board.Kind.PRIVATE, Board.Kind.ALL)
-LATE = timedelta(minutes=1)  # the waiting time after which a comparison gets the same priority as submissions
-# After a comparison, a leaderboard is not compared again until PAUSE has passed or, if that is longer, PAUSES times the
-# duration of the comparison.
+# the waiting time after which a comparison of leaderboard entries gets the same priority as submissions
+LATE = timedelta(minutes=1)
+# After the entries of a leaderboard have been compared, they are not compared again until PAUSE has passed or, if that
+# is longer, PAUSES times the duration of the comparison.
 PAUSE, PAUSES = timedelta(seconds=20), 9
 
 
@@ -81,14 +82,15 @@ def claim_next() -> Comparison | None:
     """Claim the next comparison for this process, or return None if none is due. Only one process can claim it."""
     now = database_now()
     for one in in_turn(now):
-        # No attempts are left, and the process of the last attempt stopped without recording a result or a failure.
+        # No attempts are left for this comparison, and the process of the last attempt stopped without recording a
+        # result or a failure.
         if one.attempts >= settings.EVALUATION_ATTEMPTS:
             give_up(one, f"its worker stopped {one.attempts} times")
             continue
         lease, unclaimed = leases.new_lease(now), Comparison.objects.filter(pk=one.pk, lease_token=one.lease_token)
         if unclaimed.filter(attempts=one.attempts).update(**lease, attempts=one.attempts + 1):
-            # Reading the phase after the claim ensures that its settings are up to date. If they change later, `forget`
-            # revokes the claim.
+            # The phase is read after the comparison has been claimed, so that the phase's settings are up to date. If
+            # they change later, `forget` revokes the claim.
             claimed = Comparison.objects.select_related("board__phase").filter(pk=one.pk)
             return claimed.filter(lease_token=lease["lease_token"]).first()
     return None

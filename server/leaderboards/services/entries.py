@@ -135,7 +135,7 @@ def write(phase: Phase, found: Collection[Difference], boards: Mapping[str, int]
     """Replace outdated entries, and increment the versions of the locked leaderboards that show them."""
     if changed := [one for one in found if one.is_new_version]:
         closed = [one.kept for one in changed if one.kept]
-        # A new version must not begin before the previous one, even if the clock has been set back.
+        # A new version of an entry must not begin before the previous one, even if the clock has been set back.
         at = max([now, *(entry.valid_from for entry in closed)])
         update(Entry, [entry.pk for entry in closed], valid_until=at)
         new = [opened(one, boards, at) for one in changed if one.expected]
@@ -151,7 +151,7 @@ def write(phase: Phase, found: Collection[Difference], boards: Mapping[str, int]
 
 
 def opened(one: Difference, boards: Mapping[str, int], now: datetime) -> Entry:
-    """Return a new version of an entry that is valid from the time `now` on."""
+    """Return a new, unsaved version of an entry that is valid from `now` onwards."""
     assert one.expected is not None
     kind, team = one.key
     line = one.expected._asdict()
@@ -182,5 +182,6 @@ def follow_team(team: Team) -> None:
     for phase in Phase.objects.filter(submissions__team=team).distinct():
         refresh(phase, [team.pk])
     boards = Board.objects.filter(pk__in=listed).select_for_update(no_key=True).order_by("pk")
-    # Current and earlier leaderboards show the team's name, so their versions are incremented even if no entry changes.
+    # Current and earlier leaderboards show the team's name, so the leaderboard versions are incremented even if no
+    # entry changes.
     Board.objects.filter(pk__in=[board.pk for board in boards]).update(version=F("version") + 1)

@@ -21,7 +21,7 @@ def follow_phase(key: int) -> None:
     If the number of decimals has changed, the entries of the phase are compared again. A changed number of final
     submissions is left to `apply_finals`.
     """
-    # The instance that was just saved may contain outdated values, so the phase is read from the database again.
+    # The Phase object that was just saved may contain outdated values, so the phase is read from the database again.
     phase = Phase.objects.get(pk=key)
     last = terms_at(phase, None)
     append(phase, last, finals=last.finals if last else phase.finals)
@@ -45,7 +45,7 @@ def append(phase: Phase, last: BoardTerms | None, *, finals: int) -> None:
 
 
 def apply_finals() -> None:
-    """Update the entries of phases whose number of final submissions has changed.
+    """Update the entries of phases for which the number of final submissions that a team may select has changed.
 
     The sweeper calls this function. The request that changes the number does not, because it would have to read all
     scores of the phase. Until the next run of the sweeper, entries are computed with the previous number.

@@ -19,7 +19,8 @@ from server.organize.models import Publication, Rescoring
 from server.submissions.models import QuotaGrant, Status, Submission
 from server.teams.models import Invitation, MergeProposal
 
-# If scoring took less than 2 minutes, the user probably still has the page of the submission open and needs no notice.
+# If a submission is scored within 2 minutes of its arrival, the user probably still has the submission's page open and
+# needs no notice.
 SLOW = timedelta(minutes=2)
 WARNING = timedelta(hours=24)
 FILE_NAME_CHARACTERS = 80

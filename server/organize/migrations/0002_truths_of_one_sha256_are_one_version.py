@@ -1,4 +1,8 @@
-"""Merges versions of a ground truth with equal content. Rescoring between such versions counted submissions twice."""
+"""Merges versions of a ground truth with equal content.
+
+After a rescoring from one such version to another, a submission had two evaluations with the same signature, and was
+counted twice.
+"""
 
 from django.db import migrations
 from django.db.models import Count

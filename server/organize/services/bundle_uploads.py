@@ -60,8 +60,8 @@ def require_may_import(user: Any) -> None:
 def import_upload(*, path: Path, name: str, by: User, strict: bool = False, consent: Consent = NO_CONSENT) -> Imported:
     """Import an uploaded zip file. The user becomes an organizer of the challenge.
 
-    `name` is the file's name on the user's computer. Raises InvalidBundle with every error, and Refused if the user may
-    not import bundles.
+    `name` is the file's name on the user's computer. If the content has errors, one InvalidBundle with all of them
+    is raised. Raises Refused if the user may not import bundles.
     """
     require_may_import(by)
     messages: list[str] = []

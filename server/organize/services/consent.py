@@ -172,7 +172,8 @@ def lost(before: ChallengeState, declared: set[tuple[str, str]]) -> Iterator[str
     because the import submits them again.
     """
     present = Submission.objects.filter(pk__in=[one.pk for one in before.baselines])
-    # An import can take the submission of a baseline away in two ways: delete it, or assign it to another baseline.
+    # An import can take the submission of a baseline away in two ways: it can delete the submission, or assign it to
+    # another baseline.
     kept = {*present.values_list("pk", "team")}
     for one in before.baselines:
         slug, name = one.phase.slug, one.team.name

@@ -52,8 +52,8 @@ def extend_team(
 ) -> Extension:
     """Extend a phase for one team until a later time, replacing the team's previous extension.
 
-    A shorter extension than the previous one may end the phase earlier than announced. In this case, an owner must
-    confirm it with the short name of the phase.
+    If the new extension is shorter than the previous one, the phase may end earlier for the team than announced. In
+    this case, an owner must confirm the change by entering the short name of the phase.
     """
     locked, why = lock_organized_phase(phase, by=by, right=Right.EDIT), reason_line(reason)
     challenge = locked.challenge

@@ -22,8 +22,8 @@ from server.submissions.signals import swept
 MAKE_KIT = "worker.make_kit"
 QUEUES[Truth] = Queue(MAKE_KIT, 3)
 NAME = "kit.json"
-# Version of the check kit's format. It is incremented when the same ground truth and settings produce a different check
-# kit. Since version 2, the labels are sorted.
+# Version of the check kit, a file for checking submissions locally. The version is incremented when the same ground
+# truth and settings produce a different check kit. Since version 2, the labels are sorted.
 REVISION = 2
 
 
@@ -47,7 +47,11 @@ def is_outdated(truth: Truth) -> bool:
 
 @receiver(swept)
 def wake(**signal: Any) -> None:
-    """Queue a message to a worker if an active ground truth needs a check kit and no such message is queued."""
+    """Queue a message to a worker if an active ground truth has no up-to-date check kit.
+
+    A check kit is a file with which participants can check their submissions before uploading them. Nothing is queued
+    if such a message is waiting already.
+    """
     active = Truth.objects.filter(active=True).select_related("phase").order_by("pk")
     outdated = next(filter(is_outdated, active), None)
     if outdated is not None and queue.waiting(Truth) == 0:

@@ -105,7 +105,7 @@ def changed_terms(phase: Phase, declared: BundlePhase, prepared: Prepared) -> li
 
 
 def scoring_parameters(phase: Phase | BundlePhase) -> dict[str, Any]:
-    """Return the parameters of a phase's track on which scores depend, with their values."""
+    """Return the names and values of those track parameters of a phase that affect scores."""
     values = phase.declared_track.resolve(phase.parameters)
     return {parameter.name: values[parameter.name] for parameter in phase.declared_track.parameters if parameter.short}
 

@@ -116,7 +116,8 @@ def delete(*, challenge: Challenge, by: User, name: str) -> None:
     for phase in locked.phases.all():
         remove(phase)
     pk = locked.pk
-    locked.teams.all().delete()  # Only baselines can be left: `refuse_joined` raises Refused if there are other teams.
+    # Only the teams of baselines can be left: `refuse_joined` raises Refused if there are other teams.
+    locked.teams.all().delete()
     locked.delete()
     audit.record(actor=by, action="challenge.deleted", subject=f"challenge {pk}", detail={"slug": challenge.slug})
 

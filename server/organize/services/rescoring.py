@@ -174,7 +174,7 @@ def reload(rescoring: Rescoring) -> Rescoring:
 @transaction.atomic
 def catch_up(rescoring: Rescoring) -> None:
     """Queue a rerun (a repeated scoring) for every submission that has neither a new score nor a rerun yet."""
-    lock(rescoring)  # Raises Refused for a discarded rescoring, because nothing would remove its new reruns.
+    lock(rescoring)  # A discarded rescoring raises Refused, because nothing would remove its new reruns.
     queued = Rerun.objects.scoring().filter(submission=OuterRef("pk"), truth=rescoring.truth_id)
     reruns.request(without_score(rescoring).exclude(Exists(queued)).order_by("received_at"), truth=rescoring.truth)
 

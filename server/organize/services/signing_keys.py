@@ -59,7 +59,7 @@ def replace(*, by: User | None) -> bool:
     if not is_replaced():
         return False
     own = public_key()
-    # If an earlier key is used again, it becomes the most recent one.
+    # If the server uses an earlier signing key again, its old row is deleted, so that it becomes the most recent key.
     SigningKey.objects.filter(public_key=own).delete()
     SigningKey.objects.create(public_key=own, used_at=database_now())
     audit.record(actor=by, action="signing_key.replaced", subject=f"key {own}")

@@ -22,7 +22,7 @@ from server.submissions.models import Score, Submission
 FILES_MAX = 50
 STANDARD_ERRORS = 4.0
 # At most 200 improvements, the largest ones, are examined, because each of them requires reading the bootstrap
-# replicates of two evaluations. At most 50 jumps are listed.
+# replicates of two evaluations. At most 50 jumps (unusually large improvements) are listed.
 COMPARED_MAX, JUMPS_MAX = 200, 50
 
 

@@ -27,7 +27,7 @@ PUBLIC_TABS = {
 }
 ORGANIZER_TABS = {"organize": "Organize"}
 MEMBER_TABS = {"submissions": "My submissions", "team": "Team"}
-# The tab "Team" is shown to everyone who could join a team, because its page also lists invitations.
+# The "Team" tab is shown to everyone who could join a team, because its page also lists invitations.
 WITHOUT_TEAM_TABS = {"team": "Team"}
 # Maps the URL name of a form to the tab that is highlighted when the form is shown again with errors.
 FORM_TABS = {
@@ -45,7 +45,7 @@ PARENT_TABS = {
     "compare_entries": "leaderboard",
     "leaderboard_history": "leaderboard",
 }
-ORGANIZER_ROUTES = "organize_"  # The URL names of all pages below the tab "Organize" begin with this prefix.
+ORGANIZER_ROUTES = "organize_"  # The URL names of all pages under the "Organize" tab begin with this prefix.
 
 
 def tabs_of(current: ChallengeContext, route: str) -> list[Tab]:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from server.challenges.feedback_leakage import bits_a_day, bits_of_a_class, feedback_text
 from server.challenges.models import Phase
 
-# To estimate how much rounded scores would reveal, scores with 3 decimals are assumed, unless the feedback settings of
-# the phase specify another number.
+# The estimate of how much rounded scores would reveal assumes 3 decimals, unless the feedback settings of the phase
+# specify another number.
 DECIMALS = 3
 
 

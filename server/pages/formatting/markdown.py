@@ -9,7 +9,8 @@ TAGS = {
     *("p", "br", "hr", "em", "strong", "s", "code", "pre", "blockquote", "a", "ul", "ol", "li"),
     *("table", "thead", "tbody", "tr", "th", "td", "h2", "h3", "h4", "h5", "h6"),
 }
-# Wide code blocks and tables scroll. They must be focusable, so that people can scroll them with the keyboard.
+# Wide code blocks and tables scroll horizontally. They must be focusable, so that people can scroll them with the
+# keyboard.
 SCROLLS = {name: {"tabindex": "0"} for name in ("pre", "table")}
 LOWEST_HEADING = 6
 HEADINGS = ("heading_open", "heading_close")

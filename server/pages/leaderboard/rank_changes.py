@@ -47,8 +47,8 @@ def score_gain(row: BoardRow, decimals: int | None) -> str:
     if row.earlier is None or row.earlier.score is None:
         return ""
     half = (row.gain.interval[1] - row.gain.interval[0]) / 2 if row.gain else 0.0
-    # Half the width of the interval is printed with one significant digit. The difference is printed with the same
-    # number of decimals.
+    # Half the width of the confidence interval is printed with one significant digit. The score difference is printed
+    # with the same number of decimals.
     supported = max(1, -floor(log10(half))) if half else REPORT_DECIMALS
     shown = min(SHOWN, supported) if decimals is None else min(supported, decimals)
     text = with_sign(score_digits(row.score - row.earlier.score, decimals=shown)).supported

@@ -9,7 +9,7 @@ from django.urls import reverse
 from evaluator.catalog import Track
 
 METRICS, CURVES, CLASSES = "metrics", "curves", "classes"
-# Maps the name of each tab to its title and to the names of the report tables that the tab shows.
+# Maps the name of each tab of a report to its title and to the names of the report tables that the tab shows.
 TABLES = {
     METRICS: ("Metrics", ()),
     CURVES: ("Curves", ()),

@@ -51,8 +51,8 @@ def choose_mails(request: PersonRequest) -> HttpResponse:
     return redirect("inbox")
 
 
-# Email programs send the POST request without cookies, so there is no CSRF token. The signed token in the URL
-# authorizes the request (RFC 8058).
+# To unsubscribe a user, email programs send a POST request without cookies, so there is no CSRF token. The signed token
+# in the URL authorizes the request (RFC 8058).
 @csrf_exempt
 @never_cache
 @require_http_methods(FORM_METHODS)

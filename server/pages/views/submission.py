@@ -71,7 +71,8 @@ def panel(request: HttpRequest, pk: UUID) -> HttpResponse:
     key = progress_key(read.submission, explained, wait)
     if read.submission.status in (Status.QUEUED, Status.SCORED) and seen == key:
         return HttpResponse(status=NO_CONTENT)
-    # Screen readers announce a new state. A change of the queue position is not announced, because it is too frequent.
+    # Screen readers announce a new state of the submission. A change of the queue position is not announced, because it
+    # is too frequent.
     is_new = seen != key and not (wait and seen.startswith(Status.QUEUED))
     context = panel_context(request, read, explained, wait, tab=request.GET.get("tab", METRICS))
     return render(request, "submission/panel.html", context | {"announce": is_new})
@@ -170,7 +171,7 @@ def next_rank_of(read: ReadSubmission, standing: Standing) -> NextRank | None:
 @require_safe
 @login_required
 def own_file(request: PersonRequest, pk: UUID) -> FileResponse:
-    """Download the file of a submission by the viewer's team, byte for byte as it was uploaded."""
+    """Return the uploaded file of a submission unchanged, if the submission belongs to the viewer's team."""
     return own_files.download(submission=read_or_404(request.user, pk).submission, by=request.user)
 
 

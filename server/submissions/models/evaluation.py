@@ -27,8 +27,8 @@ class Evaluation(models.Model):
 
     class Meta:
         constraints = (
-            # Evaluations with the same signature (ground truth, parameters and evaluator version) have equal scores, so
-            # one is enough.
+            # Evaluations of a submission with the same signature (ground truth, parameters and evaluator version) have
+            # equal scores, so one of them is enough.
             models.UniqueConstraint(fields=("submission", "signature"), name="one_evaluation_per_signature"),
         )
         indexes = (models.Index(fields=("signature", "submission"), name="evaluation_on_board"),)

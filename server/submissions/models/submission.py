@@ -70,8 +70,8 @@ class Submission(Leased):
         help_text="the team that submitted the file, if that team has been merged into another team",
     )
     user = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="submissions")
-    # Empty if the file has been removed. After some time, files that were not scored are removed, and so are scored
-    # files that do not count in the final results.
+    # `file` is empty if the file has been removed. After some time, files that were not scored are removed, and so are
+    # scored files that do not count in the final results.
     file = models.FileField(upload_to=upload_key, max_length=200)
     file_name = models.CharField(max_length=255)
     size_bytes = models.PositiveBigIntegerField()

@@ -23,7 +23,7 @@ from server.submissions.signals import announce
 
 log = logging.getLogger(__name__)
 
-# If at least this many workers die while they score a submission, it counts against the quota.
+# If at least this many workers die while they score a submission, the submission counts against the quota.
 LOSSES_UNTIL_CHARGED = 2
 
 
@@ -119,7 +119,7 @@ def cancel(*, submission: Submission, by: User) -> Submission:
     if not Membership.objects.filter(team=submission.team_id, user=by).exists():
         refuse_without(Right.EDIT, by=by, challenge=submission.phase.challenge)
     row = Submission.objects.filter(pk=submission.pk)
-    # While the row is locked, neither a worker nor the sweeper can change it.
+    # While the row of the submission is locked, neither a worker nor the sweeper can change it.
     found = row.select_for_update(no_key=True).values_list("status", "started_at").first()
     if found is None:  # The submission was deleted, for example because an import replaced a baseline.
         raise Refused("not_found", "This submission no longer exists.")

@@ -35,8 +35,8 @@ UPLOADS = "submissions"
 DRAWS = ".draws"  # suffix of the folder that contains bootstrap draws next to a prepared ground truth
 # A file without a database row is moved to quarantine only if it is older than this number of seconds. Ages are
 # measured by the file system's clock, which may differ from the database's.
-UPLOAD_SECONDS = 3600.0  # One hour for an uploaded file. Its row is written soon after the file.
-# One day for a ground truth. Its row may be written much later, because preparing it may take long.
+UPLOAD_SECONDS = 3600.0  # One hour for an uploaded file, because its database row is written soon after the file.
+# One day for a ground truth, because preparing it may take long, and its database row is written afterwards.
 TRUTH_SECONDS = 24 * 3600.0
 CHUNK = 500  # maximum number of file names in one database query
 
@@ -107,8 +107,8 @@ class QuarantinedFile:
 
     def restore(self) -> bool:
         """Move the file back. Return False if it is gone, or if there is another file with its name."""
-        # Set the modification time to the current time. Otherwise, the sweeper could immediately move the file to
-        # quarantine again if no row refers to it.
+        # Set the modification time of the restored file to the current time. Otherwise, the sweeper could immediately
+        # move the file to quarantine again if no row refers to it.
         with suppress(OSError):
             os.utime(self.path)
         return moved(self.path, self.folder.path / self.name)
@@ -184,7 +184,8 @@ def moved(source: Path, target: Path) -> bool:
         source.rename(target)
     except FileNotFoundError:
         return False
-    except OSError as error:  # The error is only logged, because the sweeper must continue with the other files.
+    # An error with one file is only logged, because the sweeper must continue with the other files.
+    except OSError as error:
         log.error("alarm: %s cannot be moved to %s: %s", source, target, error.strerror)
         return False
     return True

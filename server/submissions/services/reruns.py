@@ -72,8 +72,8 @@ def record(rerun: Rerun, *, report: dict[str, Any], replicates: Mapping[str, byt
     Raises NotReproducible and writes nothing if the scores differ from those of the first scoring.
     """
     now = database_now()
-    # All transactions lock teams before submissions. This lock also ensures that the ladder decides on only one of the
-    # team's files at a time.
+    # All transactions lock teams before submissions. This lock also ensures that ladder feedback is determined for only
+    # one of the team's files at a time.
     lock_team(rerun.submission)
     submission = leases.lock_submission(rerun)
     if submission is None or not leases.held(rerun).delete()[0]:

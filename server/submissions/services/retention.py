@@ -79,7 +79,7 @@ def remove_expired() -> int:
     removed = 0
     for submission in expired().only("file"):
         name = str(submission.file.name)
-        # If the submission has been requeued in the meantime, no row is updated.
+        # If the submission has been requeued in the meantime, no row is updated, and the file is kept.
         if expired().filter(pk=submission.pk, file=name).update(file=""):
             removed += remove(name)
     return removed

@@ -19,8 +19,8 @@ from server.submissions.services.team_limits import RUNNING, max_running
 
 BUSY = f"WITH busy AS (SELECT team_id, count(*) AS evaluations FROM ({RUNNING}) AS running GROUP BY team_id)"
 OF_TEAM = "JOIN challenges_team AS team ON team.id = file.team_id LEFT JOIN busy ON busy.team_id = file.team_id"
-# Files of teams with nothing running come first, then small files, then files of the team whose last turn was the
-# longest ago.
+# The order in which files are scored: files of teams with nothing running come first, then small files, then files of
+# the team whose last turn was the longest ago.
 IN_TURN = """
 CASE WHEN busy.team_id IS NULL THEN 0 ELSE 1 END, CASE WHEN file.small THEN 0 ELSE 1 END,
 CASE WHEN team.served_at IS NULL THEN 0 ELSE 1 END, team.served_at
@@ -31,8 +31,8 @@ WHERE file.status = 'queued' AND (file.not_before IS NULL OR file.not_before <= 
 AND (busy.evaluations IS NULL OR busy.evaluations < %(max_running)s) AND (file.small OR %(large)s)
 ORDER BY {IN_TURN}, file.received_at LIMIT 1
 """
-# A large rerun starts only if its team has nothing else running. Otherwise, the next file of the team might have to
-# wait for the intervals or the explanation of an earlier file.
+# A rerun (scoring a submission again) of a large file starts only if the file's team has nothing else running.
+# Otherwise, the next file of the team might have to wait for the intervals or the explanation of an earlier file.
 NEXT_RERUN = f"""
 {BUSY} SELECT rerun.id FROM submissions_rerun AS rerun
 JOIN submissions_submission AS file ON file.id = rerun.submission_id {OF_TEAM}

@@ -62,9 +62,11 @@ def end_submission(submission: Submission) -> bool:
 
     Return False if the worker has renewed the lease in the meantime.
 
-    The first death may be the fault of the worker. After the second one, the submission counts against the quota, but
-    it is still tried EVALUATION_ATTEMPTS times in total. After the first death, the file no longer counts as small,
-    because the dead worker held it until the lease expired, which takes longer than scoring a small file.
+    The first death may be the fault of the worker. After the second one, the submission counts against the quota.
+    Scoring is still tried EVALUATION_ATTEMPTS times in total.
+
+    After the first death, the file no longer counts as small. A small file should be scored within seconds, but the
+    job of a dead worker ends only when its lease expires.
     """
     if not leases.lock_expired(submission):
         return False

@@ -49,12 +49,13 @@ class Outcomes:
 
 
 def match_rows(truth: DetectionTruth, known: Detections, matches: Matches, errors: Errors) -> Iterator[Row]:
-    """Yield a row of :data:`COLUMNS` for each detection with a label of the ground truth, then for each missed box.
+    """Yield a row of :data:`COLUMNS` for each detection whose label is in the ground truth, then for each missed box.
 
     The true positives of the score are the ``true_positive`` rows and, multiplied by the group-of weight, the
     ``group_found`` rows. The most confident detection in a group-of box matches it. The other detections in that box
-    are ``absorbed``. ``TruthLine`` is the line number, in boxes.csv, of the box that a detection hits, fails to hit or
-    lies in. ``Overlap`` is the IoU with that box; for a group-of box, it is the fraction of the detection inside it.
+    are ``absorbed``. ``TruthLine`` is the line number, in boxes.csv, of the box with which a detection was compared:
+    the box that it hits, the box that explains its error, or the group-of box in which it lies. ``Overlap`` is the IoU
+    with that box; for a group-of box, it is the fraction of the detection inside the box.
 
     Parameters
     ----------
@@ -62,7 +63,7 @@ def match_rows(truth: DetectionTruth, known: Detections, matches: Matches, error
     known : Detections
         All detections whose label is in the ground truth.
     matches : Matches
-        The matches of the detections whose label is verified in their image.
+        The matches of the detections whose label annotators verified in the image.
     errors : Errors
     """
     yield from _rows(truth, known, _outcomes(truth, known, matches, errors))

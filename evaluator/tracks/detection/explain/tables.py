@@ -32,7 +32,7 @@ def confusion(truth: DetectionTruth, matches: Matches, in_split: NDArray[np.bool
     box_images, box_labels = truth.images_and_labels(truth.object_keys)
     group_images, group_labels = truth.images_and_labels(truth.group_keys)
     is_found = np.zeros(len(box_labels) + 1, bool)
-    # A detection without an object has the index -1, which selects the extra last element of `is_found`.
+    # A detection without a matching object has the object index -1, which selects the extra last element of `is_found`.
     is_found[matches.objects] = True
     missed = ~is_found[:-1]
     images = np.concatenate([matches.detections.images, box_images[missed], group_images])
@@ -44,8 +44,8 @@ def confusion(truth: DetectionTruth, matches: Matches, in_split: NDArray[np.bool
             np.where(matches.found_groups, group_labels, NONE),
         ]
     )
-    # Unscored detections and images outside the split are counted in an extra column of the matrix, which is dropped
-    # below. If they were removed here, the scoring time would reveal their number.
+    # Unscored detections and images outside the split are counted in an extra column of the confusion matrix, which is
+    # dropped below. If they were removed here, the scoring time would reveal their number.
     predicted = np.where(in_split[images], predicted, labels)
     cells = np.bincount((actual + 1) * (labels + 2) + predicted + 1, minlength=(labels + 1) * (labels + 2))
     cells = cells.reshape(labels + 1, labels + 2)[:, :-1]

@@ -28,12 +28,14 @@ from evaluator.tracks.detection.truth import DetectionParameters
 from evaluator.tracks.shared.curves.variants import Segments
 from evaluator.tracks.shared.fast import Bytes, FileHeader
 
-# Maximum number of curve entries of a prediction: one for itself, one for the class of the box that it would hit if its
-# error were fixed, and two for the group that it matches with and without the hierarchy.
+# Maximum number of precision/recall curve entries that a prediction can cause: its own entry, an entry in the curve of
+# the right class if its class is wrong, and an entry of a group-of box that absorbs it, both with and without the class
+# hierarchy.
 ENTRIES_PER_PREDICTION = 4
 NO_CAPS = np.empty(0, np.uint8)
-# In the long layout, the rows of an image may be anywhere in the file, so images are processed after the whole file has
-# been read. The images are divided into this number of ranges. A thread needs memory for only one range at a time.
+# In the long layout, which has one line for each prediction, the rows of an image may be anywhere in the file. Images
+# are therefore processed after the whole file has been read. They are divided into this number of ranges, and a thread
+# needs memory for only one range at a time.
 PARTS = 64
 
 

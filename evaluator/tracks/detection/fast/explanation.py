@@ -77,7 +77,8 @@ def _curves(readers: Sequence[ExplainingReader], labels: int, threads: int) -> C
     for reader in readers:
         segments.extend(reader.segments)
         reader.segments.clear()
-    # Each label has one curve for scored entries and one for unscored entries. All unknown labels count as one label.
+    # Each label has one precision/recall curve for scored entries and one for unscored entries. All unknown labels
+    # count as one label.
     return CodedCurves.of(segments, 2 * labels + 2, reported=labels, low=2 * OUTCOMES, threads=threads)
 
 

@@ -91,7 +91,8 @@ def outcome_of(
     refuse_missing_images(readers, parameters)
     progress("scoring", 0.0)
     entries = entries_with_images(readers) if request.report.needs_images else None
-    # Each label has one curve for scored entries and one for unscored entries. All unknown labels count as one label.
+    # Each label has one precision/recall curve for scored entries and one for unscored entries. All unknown labels
+    # count as one label.
     classes = 2 * len(truth.labels) + 2
     buckets = EntryBuckets.of([part for reader in readers for part in reader.entries()], classes)
     buckets.sort(request.resources.threads)

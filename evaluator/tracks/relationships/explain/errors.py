@@ -14,8 +14,8 @@ Codes = NDArray[np.int64]
 Overlaps = NDArray[np.float64]
 FIXABLE = [RELATIONSHIP_KINDS.index(kind) for kind in ("localization", "relation", "subject", "object")]
 MISSED = RELATIONSHIP_KINDS.index("missed")
-# The kinds of errors in which exactly one part of a pair is wrong. Each tuple states whether the first label, the
-# second label and the relation are correct.
+# The kinds of errors in which exactly one part of a predicted pair is wrong. Each tuple states whether the first label,
+# the second label and the relation are correct.
 ONE_PART_WRONG = {
     "relation": (True, True, False),
     "subject": (False, True, True),

@@ -19,7 +19,7 @@ Segments = list[tuple[NDArray[np.float64], NDArray[np.uint32]]]
 """Confidences and entries (curve × CODES, plus code), in several pairs of arrays."""
 Roles = NDArray[np.uint8]
 Numbers = NDArray[np.float64]
-WORTH_THREADS = 100_000  # For fewer entries than this, starting threads takes longer than the work itself.
+WORTH_THREADS = 100_000  # For fewer curve entries than this, starting threads takes longer than the computation itself.
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ class Command(AuditedCommand, createsuperuser.Command):
         super().handle(*args, **options)
         user = User.objects.filter(pk__in=set(superusers()) - before).first()
         if user is None:
-            # No account was created. If there is no terminal, Django's command only prints a message.
+            # If there is no terminal, Django's command only prints a message and creates no account.
             return
         confirm_own_address(user)
         record(actor=None, action="account.created", subject=f"user {user.pk}", detail={"superuser": True})

@@ -78,8 +78,8 @@ class Command(AuditedCommand):
                 if not preview:
                     self.explain(begun, reason=options["reason"], signed=options["signed"])
                     accepted = {name: options[name] for name in ("without_unscorable", "without_gate")}
-                    # A reveal is confirmed with the name of the phase. The name is already an argument of the command,
-                    # so `--reveal` is enough.
+                    # To reveal private scores, an organizer must confirm the name of the phase. The name is already an
+                    # argument of this command, so `--reveal` is enough.
                     confirm = found.slug if options["reveal"] else ""
                     applying.apply(found=begun, by=None, confirm=confirm, **accepted)
             self.show_active(found)

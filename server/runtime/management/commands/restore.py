@@ -75,8 +75,8 @@ class Command(BaseCommand):
         self.stdout.write(f"Restored: the database of {manifest.made_at}, and {new} files that were missing.")
         schema.migrate(connection)
         mark_storages()
-        # From now on, the keys of this host are those of the installation. They differ from the keys of the backup only
-        # with --other-keys.
+        # Record the fingerprints of this host's secret keys as those of the installation. They can differ from the
+        # fingerprints in the backup only with --other-keys.
         shared_keys.note(shared_keys.KEYS)
 
     def record_missing_entries(self, username: str | None) -> None:
@@ -113,7 +113,8 @@ def refuse_unusable(manifest: Manifest, *, other_keys: bool) -> None:
     for name, storage in storages().items():
         if joining.read_id(storage) not in ("", manifest.installation):
             raise Unusable(f"The storage of {name} belongs to another installation. Restore into an empty storage.")
-    # A backup from an earlier version may not contain the fingerprints of all keys. A missing one counts as different.
+    # A backup from an earlier version may not contain the fingerprints of all keys. A missing fingerprint counts as
+    # different.
     missing = dict.fromkeys(shared_keys.KEYS, "")
     differing = shared_keys.differing(missing | manifest.keys)
     if differing and not other_keys:

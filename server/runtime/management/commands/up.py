@@ -56,8 +56,7 @@ class Command(BaseCommand):
                     self.report(only, "is ready. Press Ctrl-C to stop.")
                 else:
                     self.stdout.write(f"\n  {settings.PODIUM_URL}\n\nPress Ctrl-C to stop.")
-                    # If it is not flushed, text written to a pipe could stay in the buffer for days until more text
-                    # follows.
+                    # Without this flush, the text could stay in the buffer of a pipe for days until more text follows.
                     self.stdout.flush()
                 service.watch()
         except NotStarted as error:

@@ -44,7 +44,7 @@ class Command(AuditedCommand):
         self.stdout.write(f"{len(found) - len(refused)} of {len(found)} queued again")
         if refused and options["ids"]:
             raise CommandError("\n".join(refused))
-        for line in refused:  # A submission that cannot be queued is an error only if its id was specified.
+        for line in refused:  # A submission that cannot be queued again is an error only if its id was specified.
             self.stderr.write(line)
 
 
