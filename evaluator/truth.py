@@ -226,7 +226,7 @@ class Truth:
         return reports
 
     def check_unchanged(self) -> None:
-        """Raise DamagedTruth if the prepared file was changed since it was loaded."""
+        """Raise DamagedTruth if the prepared file has changed since it was loaded."""
         if isinstance(self.arrays, prepared.Mapped):
             self.arrays.check_unchanged()
 

@@ -57,8 +57,8 @@ class Ranking:
     total : int
         Number of classes, including those without objects.
     missing, rare : dict of str to int
-        For each half (public, private): the number of classes with no objects in this half, and the number with 1 to 9.
-        Classes without any objects are not counted.
+        For each half (public, private): the number of classes with no objects in this half, and the number of classes
+        with 1 to 9 objects in it. Classes without any objects are not counted.
     curves : dict of str to list of pairs
         For each split: pairs of rank (from 1) and number of objects, for a selection of classes, in order of rank.
     rows, unbalanced : list of dict

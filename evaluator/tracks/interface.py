@@ -40,7 +40,7 @@ class Engine(Protocol):
     """
 
     def sums(self, weights: Weights, groups: ImageGroups) -> Numbers:
-        """Return the sum of the weights of the images in each group of images, shape (groups, replicates)."""
+        """Return the total weight of the images in each group of images, shape (groups, replicates)."""
 
     def average_precisions(
         self, weights: Weights, steps: CurveSteps, positives: Numbers, partial_weight: float
@@ -172,8 +172,8 @@ class FastPath(Protocol[TruthType_contra, ParametersType_contra]):
         """Read a submission without scoring it, and add notices about it to ``findings``.
 
         Return None if the file has no defect; otherwise, return the reason why the reference implementation must check
-        the file. Only the public parts of the ground truth are used, so a check kit, which contains only these parts,
-        suffices.
+        the file. Only the public parts of the ground truth are used, so a check kit suffices: a file that contains only
+        these parts, with which participants check submissions offline.
         """
 
 

@@ -78,7 +78,10 @@ def put_back_baseline(*, team: Team, by: User | None) -> Team:
 
 
 def lock_baseline(team: Team, by: User | None) -> Team:
-    """Lock a baseline. Raises Refused for other teams, and if the user `by` may not edit the challenge."""
+    """Lock the database row of a baseline (a team without members), and return the baseline with its current data.
+
+    Raises Refused if the team is not a baseline, or if the user `by` may not edit the challenge.
+    """
     refuse_without(Right.EDIT, by=by, challenge=Challenge.objects.get(pk=team.challenge_id))
     locked = lock(team)
     if not locked.is_baseline:

@@ -40,9 +40,10 @@ class Gate:
 
 
 def tested_settings(phase: Phase | TruthSource, sample_sha256: str) -> dict[str, Any]:
-    """Return the settings on which a gate result depends: those of the phase, and the sample submission's sha256.
+    """Return the settings on which the result of a gate, the automatic checks of a ground truth, depends.
 
-    Default parameters and the version of the evaluator are left out, so that an upgrade does not close running phases.
+    They are settings of the phase, and the sha256 of its sample submission. Default parameters and the version of the
+    evaluator are left out, so that an upgrade does not close running phases.
     """
     return {
         "track": phase.track,
@@ -53,7 +54,10 @@ def tested_settings(phase: Phase | TruthSource, sample_sha256: str) -> dict[str,
 
 
 def current_settings(phase: Phase) -> dict[str, Any]:
-    """Return the phase's current settings. The result of a gate is current if the gate was run with these settings."""
+    """Return the current settings of a phase on which the result of its gate depends.
+
+    The gate is the automatic checks of a ground truth. Its result is current if it was run with these settings.
+    """
     return tested_settings(phase, phase.sample_sha256)
 
 
@@ -73,7 +77,10 @@ def is_green(truth: Truth, phase: Phase) -> bool:
 
 
 def is_exempt(truth: Truth, phase: Phase) -> bool:
-    """Return whether a ground truth need not pass the gate, because its phase is older than the gate feature."""
+    """Return whether a ground truth need not pass the gate, its automatic checks.
+
+    The active ground truth of a phase that is older than the gate feature is exempt.
+    """
     return bool(phase.gate_exempt and truth.active)
 
 
@@ -100,7 +107,7 @@ def gate_of(truth: Truth, phase: Phase) -> Gate:
 def checks_of(truth: Truth) -> list[Check]:
     """Return the results of all checks in the last run of a ground truth's gate.
 
-    The list is empty if the gate has not been run.
+    The gate is a set of automatic checks. The list is empty if it has not been run.
     """
     results: list[dict[str, Any]] = result_of(truth).get("checks", [])
     return [

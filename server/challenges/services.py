@@ -117,7 +117,7 @@ def lock_organized(key: int, *, by: User | None, right: Right, archived: bool = 
 
 
 def lock_organized_phase(phase: Phase, *, by: User | None, right: Right) -> Phase:
-    """Lock a phase and its challenge. Raises Refused under the same conditions as `refuse_without`."""
+    """Lock a phase and its challenge. Raises Refused if the user `by` lacks the given right; see `refuse_without`."""
     challenge = lock_organized(phase.challenge_id, by=by, right=right)
     locked = Phase.objects.select_for_update(no_key=True).get(pk=phase.pk)
     locked.challenge = challenge

@@ -62,7 +62,10 @@ def with_keys(*, at: datetime | None, keys: list[int]) -> QuerySet[Any, Any]:
 
 @compiled_query
 def sizes(*, board: int, at: datetime | None, without: list[int] | None) -> QuerySet[Any, Any]:
-    """Return a row (number of entries, number of entries that are not baselines), or no row if there are no entries."""
+    """Count the entries of a leaderboard, and those that are not baselines.
+
+    The query returns one row with both counts, or no row if there are no entries.
+    """
     counts = {"listed": Count("*"), "ranked": Count("pk", filter=Q(is_baseline=False))}
     return entries_of(board, at, without).order_by().values("board").annotate(**counts).values_list(*counts)
 
@@ -71,9 +74,10 @@ def sizes(*, board: int, at: datetime | None, without: list[int] | None) -> Quer
 def numbers_above(
     *, board: int, at: datetime | None, without: list[int] | None, score: float, submitted_at: datetime, team: int
 ) -> QuerySet[Any, Any]:
-    """Return a row with three counts of the entries above a given entry, or no row if there are none.
+    """Count the entries above a given entry. The query returns one row, or no row if there are no entries above it.
 
-    They count all entries, the entries that are not baselines and, of these, the entries with a higher score.
+    The row has three counts: all entries above, the entries that are not baselines and, of these, the entries with a
+    higher score.
     """
     above = entries_of(board, at, without).before(score=score, submitted_at=submitted_at, team=team).order_by()
     is_team = Q(is_baseline=False)
@@ -84,16 +88,16 @@ def numbers_above(
 
 @compiled_query
 def scores_of(*, evaluations: list[int], split: str) -> QuerySet[Any, Any]:
-    """Return a row (evaluation id, metric, value) for each score of the given evaluations on one split."""
+    """Return a database row (evaluation id, metric, value) for each score of the given evaluations on one split."""
     scores = Score.objects.filter(evaluation__in=evaluations, split=split).order_by("pk")
     return scores.values_list("evaluation_id", "metric", "value")
 
 
 @compiled_query
 def scored_until(*, phase: int, teams: list[int], moment: datetime) -> QuerySet[Any, Any]:
-    """Return a row (team, number of submissions that had been scored by a given time) for each team.
+    """Count the submissions of each team that had been scored by a given time.
 
-    A team without such submissions has no row. An index covers this query.
+    The query returns rows (team, count). A team without such submissions has no row. An index covers this query.
     """
     scored = Submission.objects.filter(phase=phase, team__in=teams, status=Status.SCORED, finished_at__lte=moment)
     return scored.order_by().values_list("team").annotate(count=Count("team"))

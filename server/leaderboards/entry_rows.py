@@ -40,7 +40,8 @@ class Kept(NamedTuple):
 def board_ids(phase: Phase, *, signature: str, lock: str = "") -> dict[str, int]:
     """Return the ids of a phase's leaderboards for scores with the given evaluation signature, keyed by kind.
 
-    The kind is "public", "published", "private" or "all". The dict is empty before the first entry.
+    A signature names the track, its parameters, the ground truth and the evaluator version. The kind is "public",
+    "published", "private" or "all". The dict is empty before the first entry.
     """
     statement = "SELECT kind, id FROM leaderboards_board WHERE phase_id = %s AND signature = %s ORDER BY id"
     return dict(select(f"{statement} {lock}", (phase.pk, signature)))
@@ -49,7 +50,8 @@ def board_ids(phase: Phase, *, signature: str, lock: str = "") -> dict[str, int]
 def lock_boards(phase: Phase, *, signature: str) -> dict[str, int]:
     """Lock a phase's leaderboards for scores with the given evaluation signature, and return their ids by kind.
 
-    Leaderboards that do not exist yet are created.
+    A signature names the track, its parameters, the ground truth and the evaluator version. Leaderboards that do not
+    exist yet are created.
     """
     locked = board_ids(phase, signature=signature, lock=row_lock())
     if len(locked) < len(Board.Kind):
@@ -60,7 +62,10 @@ def lock_boards(phase: Phase, *, signature: str) -> dict[str, int]:
 
 
 def present(boards: Mapping[str, int], teams: Collection[int]) -> dict[Key, Kept]:
-    """Return the current entries of teams. `boards` maps the kind of each leaderboard to its id."""
+    """Return the current leaderboard entries of the given teams.
+
+    `boards` maps the kind of each leaderboard, such as public, to its id.
+    """
     kinds = {board: kind for kind, board in boards.items()}
     statement = f"""
         SELECT board_id, team_id, id, submissions, valid_from,

@@ -14,7 +14,8 @@ from server.submissions.models import Evaluation, Leased
 class Board(models.Model):
     """A leaderboard of a phase: the entries of one kind, such as public, for scores with one evaluation signature.
 
-    Transactions lock its row after the rows of teams, submissions and comparisons, and before the audit log's `Head`.
+    A signature names the track, its parameters, the ground truth and the evaluator version. Transactions lock its row
+    after the rows of teams, submissions and comparisons, and before the audit log's `Head`.
     """
 
     class Kind(models.TextChoices):
@@ -139,11 +140,11 @@ class MetricValue(models.Model):
 
 class ComparisonQuerySet(models.QuerySet["Comparison"]):
     def due(self, now: datetime) -> "ComparisonQuerySet":
-        """Return the comparisons of shown leaderboards that a worker may claim now.
+        """Return the comparisons of the entries of shown leaderboards that a worker may claim now.
 
-        A leaderboard is compared after each change. A public leaderboard is also compared once a day, because its
-        scores are compared with those from a week ago. A comparison can be claimed if no worker holds it, or if the
-        worker's lease has expired.
+        A comparison is a job that compares the entries of a leaderboard with each other. It is due after each change of
+        the leaderboard. On a public leaderboard, it is also due once a day, because its scores are compared with those
+        from a week ago. A comparison can be claimed if no worker holds it, or if the worker's lease has expired.
         """
         another_day = Q(day=None) | Q(day__lt=midnight(now).date(), board__kind=Board.Kind.PUBLIC)
         shown = self.filter(board__signature=F("board__phase__signature"))
@@ -152,7 +153,7 @@ class ComparisonQuerySet(models.QuerySet["Comparison"]):
         return free.filter(Q(not_before=None) | Q(not_before__lte=now))
 
     def current(self) -> "ComparisonQuerySet":
-        """Return successful comparisons whose leaderboards have not changed since they were compared."""
+        """Return successful comparisons of leaderboards that have not changed since their entries were compared."""
         return self.filter(version=F("board__version"), failure="").select_related("board__phase")
 
 
@@ -213,7 +214,10 @@ class ComparedEntry(models.Model):
 
 
 class BoardTerms(models.Model):
-    """The evaluation signature and feedback settings that apply to a phase's leaderboards from a certain time on."""
+    """The evaluation signature and feedback settings that apply to a phase's leaderboards from a certain time on.
+
+    A signature names the track, its parameters, the ground truth and the evaluator version that produced a score.
+    """
 
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="board_terms")
     since = models.DateTimeField()

@@ -93,7 +93,8 @@ def may_rise(rank: int | None, access: ScoreAccess) -> bool:
 def next_rank(own: RankedEntry, *, access: ScoreAccess) -> NextRank | None:
     """Return the next higher rank and the gap to its score, or None if there is no higher rank to show.
 
-    `may_be_luck` is known only for current entries, because past entries have no comparison.
+    `may_be_luck`, which is true if the two scores do not differ significantly, is known only for current entries,
+    because past entries have no comparison.
     """
     if own.rank is None or not may_rise(own.rank, access):
         return None
@@ -112,7 +113,7 @@ def next_rank(own: RankedEntry, *, access: ScoreAccess) -> NextRank | None:
 def entries_with_next(*, board: int, team: int, at: datetime | None) -> QuerySet[Entry, Compared]:
     """Return a row (score, key of the next higher entry, whether both are tied) for the entry of a team, if any.
 
-    The last two values are None if the entry has not been compared.
+    The row comes from the database. Its last two values are None if the entry has not been compared.
     """
     own = entries_of(board, at).filter(team=team)
     return own.values_list("score", "compared__next_up", "compared__next_up_tied")
@@ -122,7 +123,7 @@ def entries_with_next(*, board: int, team: int, at: datetime | None) -> QuerySet
 def nearest_above(
     *, board: int, score: float, at: datetime | None, without: list[int] | None
 ) -> QuerySet[Entry, Nearest]:
-    """Return rows (primary key, score) for the `NEAREST` lowest entries of teams with a score above `score`."""
+    """Return the `NEAREST` lowest entries of teams with a score above `score`, as rows (primary key, score)."""
     above = entries_of(board, at, without).filter(is_baseline=False, score__gt=score)
     return above.order_by("score", "-submitted_at", "-team_id").values_list("pk", "score")[:NEAREST]
 

@@ -45,9 +45,10 @@ def team_at(team: int, moment: datetime, merged: dict[int, tuple[int, datetime]]
 
 @compiled_query
 def moved_submissions(*, phase: int, teams: list[int], moment: datetime) -> QuerySet[Submission, tuple[int, int, int]]:
-    """Return a row (current team, submitting team, count) for the submissions that merges moved between two teams.
+    """Count the submissions that merges of teams moved from one team to another.
 
-    Only submissions that had been scored by a given time are counted.
+    The query returns rows (current team, submitting team, count). Only submissions that had been scored by a given time
+    are counted.
     """
     scored = Submission.objects.filter(phase=phase, team__in=teams, status=Status.SCORED, finished_at__lte=moment)
     groups = scored.filter(submitted_by__isnull=False).order_by().values("team", "submitted_by")

@@ -247,7 +247,7 @@ def access_then(access: ScoreAccess, terms: BoardTerms, *, is_over: bool) -> Sco
     """Return what the viewer may see of the scores on a leaderboard from an earlier time.
 
     Organizers see as much as on the current leaderboard. For participants, ladder feedback applies if it applies now or
-    applied then, and scores are rounded to the smaller of the numbers of decimals then and now.
+    applied then, and scores are rounded to the number of decimals then or now, whichever is smaller.
     """
     if access.exact_ends:  # Only organizers and operators see the exact endpoints of confidence intervals.
         return access
@@ -272,7 +272,10 @@ def kind_of(split: str, *, ladder: bool) -> str:
 
 
 def all_ranks(phase: Phase, *, split: str, signature: str) -> dict[int, tuple[str, int | None, float]]:
-    """Return (name, rank, score) of each current entry with the given signature, keyed by team id, best first."""
+    """Return (name, rank, score) of each current entry with the given signature, keyed by team id, best first.
+
+    A signature names the track, its parameters, the ground truth and the evaluator version that produced a score.
+    """
     entries = Entry.objects.present().filter(board__phase=phase, board__kind=split, board__signature=signature)
     lines = list(entries.in_order().values_list("team", "team__name", "score", "is_baseline"))
     ranks = ranking.ranks([(score, baseline) for _, _, score, baseline in lines])

@@ -56,7 +56,7 @@ def entry_of(own: Iterable[Candidate], *, kind: str, finals: int) -> Candidate |
 
 
 def counting(own: Iterable[Candidate], *, kind: str, finals: int) -> list[Candidate]:
-    """Return the candidates of a team that count on leaderboards of the given kind, such as "private"."""
+    """Return the candidates (a team's scored submissions) that count on leaderboards of one kind, such as "private"."""
     if kind == "published":
         return [one for one in own if one.visible]
     return [*own] if kind == "public" else finalists(own, finals=finals)
@@ -65,8 +65,8 @@ def counting(own: Iterable[Candidate], *, kind: str, finals: int) -> list[Candid
 def finalists(own: Iterable[Candidate], *, finals: int) -> list[Candidate]:
     """Return the candidates that count once the phase is over: those that the team selected as final.
 
-    If the team selected none, its `finals` submissions with the best public scores count. All submissions of a baseline
-    count, because nobody can select among them.
+    A candidate is a scored submission. If the team selected none, its `finals` submissions with the best public scores
+    count. All submissions of a baseline count, because nobody can select among them.
     """
     candidates = [*own]
     chosen = [one for one in candidates if one.final or one.baseline]

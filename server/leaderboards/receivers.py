@@ -1,7 +1,8 @@
 """Updates leaderboards when scores, phases or teams change. The receivers run in the transaction that makes the change.
 
-Another receiver is called after each run of the sweeper (a periodic task). It updates entries if a phase's number of
-final submissions has changed, and wakes a worker if a leaderboard has changed since its entries were last compared.
+Another receiver is called after each run of the sweeper (a periodic task). It updates entries if the number of final
+submissions that a team may select in a phase has changed, and wakes a worker if a leaderboard has changed since its
+entries were last compared.
 """
 
 from collections.abc import Iterable

@@ -1,6 +1,6 @@
 """Scores image-level classification of Open Images.
 
-For each class, the images in which the class is verified are ranked by confidence.
+For each class, the images in which it is verified as present or as absent are ranked by confidence.
 """
 
 from collections.abc import Mapping
@@ -73,7 +73,7 @@ class Entries:
         return cls(*truth.images_and_labels(truth.verified), highest, truth.present)
 
     def __getitem__(self, chosen: NDArray[np.bool_]) -> "Entries":
-        """Return the curve entries that a Boolean mask of shape (N,) selects."""
+        """Return the entries of precision/recall curves that a Boolean mask of shape (N,) selects."""
         arrays = self.images[chosen], self.labels[chosen], self.confidences[chosen], self.present[chosen]
         return Entries(*arrays)
 

@@ -54,7 +54,10 @@ class Detections:
         return len(self.images)
 
     def keys(self, truth: ObjectTruth) -> NDArray[np.int64]:
-        """Return the key (image and label) of each detection, shape (N,); -1 for unknown labels."""
+        """Return the key of each detection, shape (N,); -1 for unknown labels.
+
+        A key encodes the image and the label of a detection as one number.
+        """
         return np.where(self.labels < 0, -1, self.images * len(truth.labels) + self.labels)
 
     @property
@@ -105,7 +108,7 @@ def are_valid(detections: Detections) -> NDArray[np.bool_]:
 
 
 def are_verified(truth: ObjectTruth, detections: Detections) -> NDArray[np.bool_]:
-    """Return which detections have a label that is verified in their image, shape (N,)."""
+    """Return which detections have a label that is verified as present or as absent in their image, shape (N,)."""
     # Without detections, the arrays of the ground truth are not needed, so they are not read.
     if not len(detections):
         return np.zeros(0, bool)

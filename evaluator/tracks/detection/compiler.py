@@ -73,7 +73,8 @@ def _ranges(
 ) -> dict[str, NDArray[Any]]:
     """Return where each image begins among the verified classes, and each verified class among the boxes and groups.
 
-    ``verified``, ``boxes`` and ``groups`` are ascending keys (image × number of labels + label).
+    A class is verified in an image if its presence or absence is known. ``verified``, ``boxes`` and ``groups`` are
+    ascending keys (image × number of labels + label).
     """
     after = np.append(verified, np.iinfo(np.int64).max)
     return {

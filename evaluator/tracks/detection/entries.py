@@ -1,4 +1,4 @@
-"""The entries of precision/recall curves, from which the score report of a submission is computed."""
+"""The entries of precision/recall curves (detections and matched groups), from which score reports are computed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ class Entries:
     weights: NDArray[np.float64]
 
     def __getitem__(self, chosen: NDArray[np.bool_]) -> "Entries":
-        """Return the curve entries that a Boolean mask of shape (N,) selects."""
+        """Return the entries of precision/recall curves that a Boolean mask of shape (N,) selects."""
         return Entries(self.images[chosen], self.classes[chosen], self.confidences[chosen], self.weights[chosen])
 
     def average_precisions(self, positives: Numbers) -> Numbers:
@@ -49,7 +49,7 @@ class Entries:
         return reported_average_precisions(self.classes, self.confidences, self.weights, positives, count)
 
     def counts(self, classes: int, group_weight: float) -> EntryCounts:
-        """Return the numbers of entries, true positives and false positives in each class."""
+        """Return the numbers of curve entries, true positives and false positives in each class."""
         hits, groups = self.weights == 1, (self.weights > 0) & (self.weights < 1)
         hit, group, scored = (
             np.bincount(self.classes[chosen], minlength=classes)[:classes]
@@ -121,7 +121,7 @@ class ScoredDetections:
 
 @dataclass(frozen=True, slots=True)
 class DetectionStatistics:
-    """The objects, groups and curve entries of a split, prepared for computing bootstrap replicates."""
+    """The objects, groups and precision/recall curves of a split, prepared for computing bootstrap replicates."""
 
     ordinary: ImageGroups
     groups: ImageGroups

@@ -31,7 +31,8 @@ def match(truth: DetectionTruth, detections: Detections, parameters: DetectionPa
     """Match detections in descending order of confidence, first with ordinary boxes, then with group-of boxes.
 
     Without ``classwise``, a detection may match an ordinary box of a different class. It then counts as a false
-    positive for the class of that box. A detection whose class is not verified in the image matches nothing.
+    positive for the class of that box. A detection matches nothing if its class is not verified in the image, that is,
+    not known to be present or absent.
     """
     threshold, verified = parameters.iou_threshold, are_verified(truth, detections)
     box_images, box_labels = truth.images_and_labels(truth.object_keys)

@@ -23,7 +23,7 @@ class Matches:
     ----------
     detections : Detections
     verified : bool array of shape (N,)
-        Whether the label of each detection is verified in its image.
+        Whether the label of each detection is verified (known to be present or absent) in its image.
     objects : int64 array of shape (N,)
         Index of the ordinary object that each detection overlaps most, -1 if there is none.
     overlaps : float64 array of shape (N,)
@@ -56,7 +56,7 @@ class Matches:
     curves: NDArray[np.int64]
 
     def __getitem__(self, chosen: NDArray[np.bool_]) -> "Matches":
-        """Return the matches of the selected detections. The confidences of all groups are kept."""
+        """Return the matches of the selected detections. The confidences at which groups are matched are all kept."""
         by_detection = {one.name for one in fields(self)} - {"group_confidences"}
         return Matches(
             **{name: getattr(self, name)[chosen] for name in by_detection}, group_confidences=self.group_confidences
@@ -80,7 +80,10 @@ class Matches:
         return winning_claims(targets, self.detections.confidences, self.shares, self.detections.coordinates)
 
     def crowded(self, truth: ObjectTruth) -> NDArray[np.bool_]:
-        """Return which images are crowded (see :func:`crowded_images`), as a bool array of shape (images,)."""
+        """Return which images have so many predictions that they count as crowded, shape (images,).
+
+        See :func:`crowded_images`.
+        """
         return crowded_images(np.bincount(self.detections.images, minlength=len(truth.images)))
 
     def entries(self, truth: ObjectTruth, group_weight: float) -> Entries:

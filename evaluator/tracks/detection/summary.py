@@ -25,14 +25,14 @@ def weighted(ordinary: Counts, groups: Counts, group_weight: float) -> Numbers:
 
 @dataclass(frozen=True, slots=True)
 class EntryCounts:
-    """The numbers of curve entries in each class, for one split; arrays of shape (classes,).
+    """The numbers of precision/recall curve entries in each class, for one split; arrays of shape (classes,).
 
     Attributes
     ----------
     scored : int64 array
         All scored entries.
     true : float64 array
-        True positives. A group contributes its weight.
+        True positives. A matched group-of box contributes its weight.
     false : int64 array
         False positives.
     """

@@ -51,7 +51,7 @@ class DetectionParameters(TrackParameters):
 class DetectionTruth(ObjectTruth):
     """The ground truth: ordinary and group-of boxes, and the classes that are verified in each image.
 
-    A box is given as XMin, XMax, YMin, YMax.
+    A class is verified in an image if its presence or absence is known. A box is given as XMin, XMax, YMin, YMax.
     """
 
     object_keys = StoredArray[np.int64]("box_keys")

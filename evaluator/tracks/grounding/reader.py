@@ -97,7 +97,7 @@ def _add_notices(findings: Findings, boxes: NDArray[np.float64]) -> None:
 
 
 def _entries(document: Document) -> list[SentenceEntry]:
-    """Return the sentences with valid keys and types. Add defects for invalid sentences."""
+    """Return the sentences with valid keys and types. Record a defect for each invalid sentence."""
     entries: list[SentenceEntry] = []
     for index, value in enumerate(document.value):
         path = f"{TOP}[{index}]"
@@ -132,7 +132,7 @@ def _add_defects(document: Document, box: Any, path: str) -> None:
 
 
 def _phrases(document: Document, entries: Sequence[SentenceEntry], truth: GroundingTruth) -> list[int]:
-    """Return the index of the phrase that each list of boxes belongs to. Add defects for invalid sentences.
+    """Return the index of the phrase that each list of boxes belongs to. Record defects for invalid sentences.
 
     Lists for a sentence that is not in the ground truth get NOT_EVALUATED.
     """

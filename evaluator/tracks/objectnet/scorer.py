@@ -27,8 +27,8 @@ GUESSES = tuple(column.name for column in OBJECTNET.form.columns if column.kind 
 def trials_of(truth: ObjectNetTruth, table: SubmissionTable, top_k: int) -> Trials:
     """Return one trial for each image whose class is known, grouped by class.
 
-    A trial meets the criterion ``top1`` if the first guess is correct, and the criterion ``top5`` if one of the first
-    ``top_k`` guesses is correct.
+    A trial is the classification of an image. It meets the criterion ``top1`` if the first guess is correct, and the
+    criterion ``top5`` if one of the first ``top_k`` guesses is correct.
     """
     guesses = np.full((len(truth.images), len(GUESSES)), NO_GUESS, np.int64)
     guesses[table.codes("image")] = np.stack([table.codes(name) for name in GUESSES], axis=1)

@@ -120,8 +120,9 @@ def _verified_labels(
 ) -> dict[str, NDArray[Any]]:
     """Return the keys of the verified labels, and those of the negative labels.
 
-    As in the official Open Images code, a label is negative in an image if image_labels.csv has a row for it, with any
-    Confidence, and no triplet of the image has the label.
+    A key encodes an image and a label. A label is verified in an image if image_labels.csv has a row for it, or if a
+    triplet of the image has it. As in the official Open Images code, a label is negative in an image if
+    image_labels.csv has a row for it, with any Confidence, and no triplet of the image has the label.
     """
     codes = coded(related.texts("ImageID"), images)
     in_triplets = distinct_keys(

@@ -157,7 +157,7 @@ class ScoredPairs:
 
 @dataclass(frozen=True, slots=True)
 class PairStatistics:
-    """The triplets and curve entries of a split, prepared for computing bootstrap replicates.
+    """The triplets of a split and its predicted pairs, prepared for computing bootstrap replicates.
 
     Each attribute is named after the attribute of :class:`WeightedSplit` that is computed from it.
     """

@@ -38,8 +38,8 @@ class Pairs:
         Coordinates of both boxes in double precision. They break ties between pairs of equal confidence and overlap.
     is_scored : bool array of shape (N,)
         Whether each pair is scored. A pair is not scored if one of its labels is not in the ground truth. Any other
-        pair is scored if both labels are verified in the image, or if at least one label is negative in the image:
-        image_labels.csv has a row for it, but no triplet of the image has it.
+        pair is scored if both labels are verified (known to be present or absent) in the image, or if at least one
+        label is negative in the image: image_labels.csv has a row for it, but no triplet of the image has it.
     """
 
     rows: NDArray[np.int64]
@@ -125,8 +125,8 @@ def match(truth: RelationshipsTruth, table: SubmissionTable, threshold: float, p
     only if the overlap reaches the threshold. If several pairs could hit the same triplet, only the most confident one
     does. The same rules apply to phrases.
 
-    Pairs that are not scored are matched too. Otherwise, running time and memory use would reveal which labels are
-    verified.
+    Pairs that are not scored are matched too. Otherwise, running time and memory use would reveal which labels
+    annotators verified as present or absent.
     """
     progress("matching", 0.0)
     pairs = predicted(truth, table)

@@ -1,4 +1,7 @@
-"""Checks whether the ids of captions reveal their images, and puts ids in a shuffled order."""
+"""Checks whether the ids or the order of captions reveal their images, and shuffles ids.
+
+The image that a caption belongs to is the secret answer of a challenge.
+"""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -43,7 +46,7 @@ def _contains(caption: str, image: str) -> bool:
 
 
 def revealing_order(captions: Mapping[str, str], images: Sequence[str]) -> str:
-    """Return which caption order reveals the images: "in the file" or "by id"; "" if neither does.
+    """Return which order of captions reveals the images they belong to: "in the file" or "by id"; "" if neither does.
 
     An order of captions reveals their images if it follows the order of the images, forwards or backwards, or if
     captions of the same image are adjacent in more than half of the positions where this is possible.

@@ -52,7 +52,7 @@ def compile_truth(folder: TruthFolder, parameters: TrackParameters) -> Retrieval
 
 
 def _check_secrecy(folder: TruthFolder, images: list[str], captions: dict[str, str]) -> None:
-    """Add faults if the ids or the order of captions reveal which images the captions belong to."""
+    """Record a fault if the ids or the order of captions reveal which images the captions belong to."""
     remedy = "give the captions random ids (manage.py import_challenge --opaque-ids does this)"
     for caption in captions_with_image_id(captions):
         message = f"caption id {caption[:60]!r} contains the id of its image; {remedy}"

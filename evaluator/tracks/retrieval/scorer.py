@@ -27,7 +27,7 @@ RECALLS = tuple(f"recall@{depth}" for depth in DEPTHS)
 def trials_of(ranked: RanksByDirection) -> Trials:
     """Return one trial for each query, grouped by the direction of the query.
 
-    For each depth K, a trial is a hit if one of the first K answers is correct.
+    A trial is an attempt to answer a query. For each depth K, it is a hit if one of the first K answers is correct.
     """
     ranks = np.concatenate([ranked[direction].ranks for direction in DIRECTIONS])
     images = [ranked[direction].images for direction in DIRECTIONS]

@@ -121,9 +121,10 @@ def _explained(found: Explained, report: SplitReport, split: str) -> SplitReport
 
 
 def _rows(found: Explained) -> Iterator[tuple[Any, ...]]:
-    """Yield a row of :data:`COLUMNS` for each mask of a verified class, then a row for each missed object.
+    """Yield a row of :data:`COLUMNS` for each mask whose class is verified, then a row for each missed object.
 
-    ``TruthLine`` is the line number, in masks.csv, of the object that a mask hits or fails to hit. ``Overlap`` is the
+    A class is verified in an image if its presence or absence is known. ``TruthLine`` is the line number, in masks.csv,
+    of the object that a mask hits or, for a false positive, of the object that explains its error. ``Overlap`` is the
     IoU with that object. A mask is ``absorbed`` if it matches a group or an object that has only a box.
     """
     truth, matches, errors = found.truth, found.matches, found.errors

@@ -69,7 +69,10 @@ def match(
 def within_cap(
     truth: SegmentationTruth, detections: Detections, masks: Masks, object_masks: Masks
 ) -> tuple[Detections, Masks]:
-    """Return the 10,000 most confident detections for each image and label, or all of them, with their masks."""
+    """Return the 10,000 most confident detections for each image and label, with their masks.
+
+    If there are fewer than 10,000, all of them are returned.
+    """
 
     def tie_breaks(rivals: NDArray[np.int64]) -> tuple[NDArray[np.float64], list[NDArray[Any]]]:
         tied, tied_masks = detections[rivals], masks[rivals]

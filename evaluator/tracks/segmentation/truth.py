@@ -40,7 +40,8 @@ class SegmentationParameters(TrackParameters):
 class SegmentationTruth(ObjectTruth):
     """The ground truth: ordinary objects and groups, each with a mask or with only a box, and the verified classes.
 
-    Objects without a mask are not among the positives. A box is given as XMin, XMax, YMin, YMax.
+    A class is verified in an image if its presence or absence is known. Objects without a mask are not among the
+    positives. A box is given as XMin, XMax, YMin, YMax.
     """
 
     object_keys = StoredArray[np.int64]("mask_keys")

@@ -85,7 +85,7 @@ class Reader(Protocol):
     def images(self) -> int:
         """The number of images read so far. With one row per prediction, it is an upper bound.
 
-        In that case, an image that is not in the ground truth is counted once for each of its rows.
+        With one row per prediction, an image that is not in the ground truth is counted once for each of its rows.
         """
 
     def read(self, data: Bytes, stop: int, position: int) -> None:
@@ -112,7 +112,7 @@ class FileHeader:
     kaggle : bool
         Whether the file has one line per image, with a prediction string.
     positions : list of int
-        Position in the file of each column that the track declares.
+        For each column that the track declares, its index among the columns of the file.
     """
 
     kaggle: bool

@@ -161,7 +161,7 @@ def _read_hierarchy(folder: TruthFolder) -> Hierarchy | None:
 
 
 def _check_hierarchy(table: "TruthTable", hierarchy: Hierarchy) -> None:
-    """Add a fault for every label that is not below the root of the hierarchy."""
+    """Record a fault for every label that is not below the root of the hierarchy."""
     outside = coded(table.texts("LabelName"), dict.fromkeys(hierarchy.ancestors, 0)) < 0
     table.mark("LabelName", outside, "truth_not_in_hierarchy", "is not below the root of hierarchy.json")
 

@@ -20,7 +20,7 @@ class ErrorFigures(Protocol):
     def misses(self, kind: int) -> float:
         """Return the number of objects that were missed because of the given kind of error.
 
-        The number need not be whole, because a missed group-of box counts with its weight.
+        The number may be fractional, because a missed group-of box counts with its weight.
         """
 
     def gain_without(self, kind: int) -> float:

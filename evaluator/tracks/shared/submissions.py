@@ -46,7 +46,7 @@ def vocabulary_of(
 
 
 def require_all_images(truth: Truth, table: SubmissionTable, findings: Findings) -> None:
-    """Add a defect for each image that is missing from the submission, up to the maximum number of defects."""
+    """Record a defect for each image that is missing from the submission, up to the maximum number of defects."""
     missing = (image for code, image in enumerate(truth.images) if code not in table.named)
     with suppress(Stop):
         for image in missing:

@@ -1,4 +1,4 @@
-"""API serializers for submissions that organizers grant to a team."""
+"""API serializers for additional submissions that organizers grant to a team."""
 
 from rest_framework import serializers
 

@@ -1,4 +1,4 @@
-"""API views with which organizers grant submissions to a team, and take them back."""
+"""API views with which organizers grant additional submissions to a team, and take them back."""
 
 from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
@@ -46,7 +46,7 @@ class Grants(APIView):
 
     @extend_schema(operation_id="grant_submissions", request=GrantInput, responses={201: GrantSerializer, **CHANGING})
     def post(self, request: PersonRequest, slug: str, phase: str, team_id: int) -> Response:
-        """Grant submissions to a team in a phase, for one day or in total. For organizers."""
+        """Grant additional submissions to a team in a phase, for one day or in total. For organizers."""
         found, team, _ = grants_at(request, slug, phase, team_id)
         given = grants.grant(phase=found, team=team, by=request.user, **validated(GrantInput, request))
         return Response(GrantSerializer(given).data, status=201)
@@ -57,7 +57,7 @@ class TakeBack(APIView):
 
     @extend_schema(operation_id="take_back_grant", request=TakeBackInput, responses={200: GrantSerializer, **CHANGING})
     def post(self, request: PersonRequest, slug: str, phase: str, team_id: int, grant_id: int) -> Response:
-        """Take back the submissions of a grant that the team has not used. For organizers.
+        """Take back the additional submissions of a grant that the team has not used. For organizers.
 
         If the team has used all of them, nothing changes, and the code is `change_refused`.
         """

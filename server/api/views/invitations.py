@@ -107,7 +107,7 @@ class LinkedInvitation(APIView):
         responses={200: MembershipSerializer, **refusals(*JOINING, *BODY)},
     )
     def post(self, request: PersonRequest) -> Response:
-        """Accept an invitation by link."""
+        """Accept an invitation to a team that was received as a link."""
         member = invitations.accept_link(user=request.user, **validated(LinkInput, request))
         return Response(MembershipSerializer(member).data)
 

@@ -45,7 +45,8 @@ APPLYING = refusals(
 def latest(phase: Phase) -> Rescoring:
     """Return the open rescoring of a phase or, if there is none, its most recent rescoring.
 
-    Raises Http404 if the phase has no rescoring.
+    A rescoring scores all submissions to the phase again. It is open until it is applied or discarded. Raises Http404
+    if the phase has no rescoring.
     """
     found = rescoring.open_rescoring(phase) or phase.rescorings.first()
     if found is None:
@@ -54,7 +55,7 @@ def latest(phase: Phase) -> Rescoring:
 
 
 def rescoring_response(one: Rescoring) -> Response:
-    """Return a response with the current state of a rescoring."""
+    """Return a response with the current state of a rescoring, which scores all submissions to a phase again."""
     return Response(RescoringSerializer(rescoring.reload(one)).data)
 
 

@@ -2,7 +2,10 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    """Add the salt of a phase. Existing phases get none, so that their split and bootstrap draws do not change."""
+    """Add the salt of a phase, a secret from which its split and bootstrap draws are derived.
+
+    Existing phases get no salt, so that their split and bootstrap draws do not change.
+    """
 
     dependencies = (("challenges", "0002_phase_ladder_shows_no_classes"),)
 

@@ -2,7 +2,7 @@ from django.db import migrations
 
 
 def add_removals(apps, schema_editor):
-    """Create a removal for each disqualified team, with the time at which the team was removed from the leaderboards.
+    """Create a removal record for each disqualified team, with the time of its removal from the leaderboards.
 
     Earlier removals of reinstated teams are left out, because their times were not stored.
     """

@@ -25,7 +25,10 @@ def reconstruct(apps, schema_editor):
 
 
 def write_terms(BoardTerms, Evaluation, Entry, phase, now):
-    """Create a `BoardTerms` row for each time at which the evaluation signature of a phase changed, and one for now."""
+    """Create a `BoardTerms` row for each time at which the evaluation signature of a phase changed, and one for now.
+
+    A signature names the track, its parameters, the ground truth and the evaluator version that produced a score.
+    """
     subject = f"phase {phase.challenge.slug}/{phase.slug}"
     applied = Entry.objects.filter(action="rescoring.applied", subject=subject).order_by("number")
     changes = [(entry.at, entry.detail["signature"]) for entry in applied if "signature" in entry.detail]
@@ -64,7 +67,10 @@ def write_entries(apps, phase, now):
 
 
 def read(apps, phase, teams):
-    """Return the evaluations of some teams with their headline scores by split, keyed by signature and team."""
+    """Return the evaluations of some teams with their headline scores by split, keyed by signature and team.
+
+    A signature names the track, its parameters, the ground truth and the evaluator version that produced a score.
+    """
     scores = apps.get_model("submissions", "Score").objects.filter(
         metric=TRACKS[phase.track].headline,
         evaluation__submission__phase=phase,

@@ -50,9 +50,10 @@ class Found:
 
 
 def wake() -> None:
-    """Queue a message to a worker if a comparison is due and no message is queued.
+    """Queue a message to a worker if a leaderboard comparison is due and no message is queued.
 
-    If the next comparison has been due for more than a minute, the message is urgent.
+    A comparison compares the entries of a leaderboard with each other. If the next one has been due for more than a
+    minute, the message is urgent.
     """
     add_missing()
     now = database_now()
@@ -74,12 +75,15 @@ def add_missing() -> None:
 
 
 def in_turn(now: datetime) -> QuerySet[Comparison]:
-    """Return the comparisons that are due, in the order in which workers claim them."""
+    """Return the leaderboard comparisons that are due, in the order in which workers claim them."""
     return Comparison.objects.due(now).order_by(F("enqueued_at").asc(nulls_last=True), "pk")
 
 
 def claim_next() -> Comparison | None:
-    """Claim the next comparison for this process, or return None if none is due. Only one process can claim it."""
+    """Claim the next leaderboard comparison for this process, or return None if none is due.
+
+    A comparison compares the entries of a leaderboard with each other. Only one process can claim it.
+    """
     now = database_now()
     for one in in_turn(now):
         # No attempts are left for this comparison, and the process of the last attempt stopped without recording a
@@ -123,9 +127,10 @@ def record(comparison: Comparison, found: Found, *, seconds: float) -> bool:
 
 
 def fail(comparison: Comparison, *, sentence: str, final: bool) -> bool:
-    """End a failed attempt at a comparison. Return False and write nothing if the worker has lost its lease.
+    """End a failed attempt to compare the entries of a leaderboard.
 
-    The comparison stays due if there are attempts left and the failure is not `final`.
+    Return False and write nothing if the worker has lost its lease, the claim on this job. The comparison stays due if
+    there are attempts left and the failure is not `final`.
     """
     if final or comparison.attempts >= settings.EVALUATION_ATTEMPTS:
         return give_up(comparison, sentence)
@@ -133,7 +138,7 @@ def fail(comparison: Comparison, *, sentence: str, final: bool) -> bool:
 
 
 def give_up(comparison: Comparison, sentence: str) -> bool:
-    """Give up on a comparison and log an alarm.
+    """Give up on comparing the entries of a leaderboard, and log an alarm.
 
     The leaderboard is not compared again until it changes or the day ends.
     """
@@ -145,7 +150,10 @@ def give_up(comparison: Comparison, sentence: str) -> bool:
 
 
 def release(comparison: Comparison) -> bool:
-    """Give up the claim on a comparison because this worker is being stopped. The attempt does not count."""
+    """Release a worker's claim on a leaderboard comparison because this worker is being stopped.
+
+    The interrupted attempt does not count.
+    """
     return leases.finish(comparison, attempts=comparison.attempts - 1)
 
 
@@ -154,7 +162,7 @@ def forget(phase: Phase) -> None:
     """Delete the results of a phase's comparisons, so that they are computed again.
 
     Call this, for example, after the number of decimals has changed. A worker that has already begun a comparison loses
-    its lease.
+    its lease, that is, its claim on the job.
     """
     Comparison.objects.filter(board__phase=phase).update(version=0, content="", failure="", **leases.NO_LEASE)
     ComparedEntry.objects.filter(entry__board__phase=phase).delete()

@@ -45,8 +45,9 @@ class Difference:
 def refresh(phase: Phase, teams: Iterable[int], signature: str | None = None) -> None:
     """Update the leaderboard entries of the given teams to match their submissions.
 
-    Only scores with the given evaluation signature are considered; by default, all scores are. The teams are locked, so
-    that two workers that record scores for the same team wait for each other.
+    Only scores with the given evaluation signature (track, parameters, ground truth and evaluator version) are
+    considered; by default, all scores are. The teams are locked, so that two workers that record scores for the same
+    team wait for each other.
     """
     keys = [*teams]
     lock_teams(keys)
@@ -66,7 +67,10 @@ def refresh_locked(phase: Phase, teams: Collection[int], signature: str | None =
 def changes_of(
     phase: Phase, teams: Collection[int], signature: str | None
 ) -> Iterator[tuple[Mapping[str, int], list[Difference]]]:
-    """For each batch of teams and each signature, lock the leaderboards, and yield them with the outdated entries."""
+    """Lock leaderboards, and yield them with their outdated entries, for each batch of teams and each signature.
+
+    A signature names the track, its parameters, the ground truth and the evaluator version that produced a score.
+    """
     for some in in_batches(teams):
         for one in [signature] if signature is not None else signatures_of(phase, some):
             boards = lock_boards(phase, signature=one)

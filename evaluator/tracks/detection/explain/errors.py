@@ -23,7 +23,9 @@ Overlaps = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Errors:
-    """The kinds of errors for N detections, B ordinary objects and G groups. Objects are boxes or masks.
+    """The kinds of errors for N detections, B ordinary objects and G groups.
+
+    Objects are boxes or masks. A group is several objects that are annotated as one object.
 
     Attributes
     ----------
@@ -239,7 +241,8 @@ def missed_weights(
 ) -> Overlaps:
     """Return the number of missed objects in each class, for one split, shape (classes,).
 
-    Each group contributes its weight. ``object_kinds`` and ``group_kinds`` are those of :class:`Errors`.
+    A missed group (several objects annotated as one) contributes its weight. ``object_kinds`` and ``group_kinds`` are
+    those of :class:`Errors`.
     """
     missed = [truth.object_keys[object_kinds != NO_ERROR], truth.group_keys[group_kinds != NO_ERROR]]
     images, classes = truth.images_and_labels(np.concatenate(missed))

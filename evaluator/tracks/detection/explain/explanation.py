@@ -42,7 +42,7 @@ class Explained:
     known : Detections
         All detections whose label is in the ground truth.
     matches : Matches
-        The matches of the detections whose label is verified in their image.
+        The matches of the detections whose label is verified in their image, that is, known to be present or absent.
     errors : Errors
         The errors of the detections in ``matches``.
     group_weight : float

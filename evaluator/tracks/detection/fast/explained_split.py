@@ -140,7 +140,10 @@ class ExplainedSplit:
         return rows
 
     def _count(self, outcome: int) -> Codes:
-        """Return the number of curve entries of each class that have the given outcome, shape (classes,)."""
+        """Return the number of curve entries of each class that have the given outcome, shape (classes,).
+
+        A curve entry is a detection or a matched group in a precision/recall curve.
+        """
         by_outcome = self.found.curves.by_curve[: len(self.truth.labels)].reshape(-1, 2, OUTCOMES)
         return np.asarray(by_outcome[:, list(self.halves), outcome].sum(axis=1))
 
@@ -170,9 +173,10 @@ class ExplainedSplit:
 
     @cached_property
     def _areas(self) -> Numbers:
-        """The average precision of each class, as scored and under hypothetical changes, shape (variants, classes).
+        """The average precision of each class in each variant, shape (variants, classes).
 
-        Row i is computed from the i-th element of :meth:`_variants`.
+        A variant is the submission as scored, or with a hypothetical change, such as without false positives. Row i is
+        computed from the i-th element of :meth:`_variants`.
         """
         roles, positives = zip(*self._variants(), strict=True)
         return self.found.curves.areas(np.array(roles), np.array(positives, np.float64), self.weight)

@@ -63,11 +63,11 @@ class ExplainingReader(BlockReader):
     Attributes
     ----------
     segments : list of (float64 array, uint32 array)
-        The confidences and the codes of the curve entries.
+        The confidences of the entries of precision/recall curves, and codes for their outcomes.
     confusions : list of int64 arrays
         The codes of false positives with a wrong class.
     kept : list of (int, Predictions)
-        Predictions of the blocks of a file in the long layout, with the position of each block.
+        For a file in the long layout, the number of each block of lines, with the predictions in the block.
     """
 
     def __init__(

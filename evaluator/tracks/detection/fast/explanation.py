@@ -72,7 +72,7 @@ def explained(
 
 
 def _curves(readers: Sequence[ExplainingReader], labels: int, threads: int) -> CodedCurves:
-    """Return the curve entries of all readers, and remove them from the readers."""
+    """Return the precision/recall curve entries that all readers have collected, and remove them from the readers."""
     segments: Segments = []
     for reader in readers:
         segments.extend(reader.segments)

@@ -100,7 +100,7 @@ class BlockReader:
     def images(self) -> int:
         """The number of images read so far. With one row per prediction, it is an upper bound.
 
-        In that case, an image that is not in the ground truth is counted once for each of its rows.
+        With one row per prediction, an image that is not in the ground truth is counted once for each of its rows.
         """
         if self.header.kaggle:
             return int(self.state.counts[IMAGES])
@@ -133,7 +133,9 @@ class BlockReader:
 
 
 class DetectionReader(BlockReader):
-    """A reader of detection submissions for one thread that matches predictions and keeps all curve entries.
+    """A reader of detection submissions for one thread that matches predictions and keeps them as curve entries.
+
+    A curve entry is a prediction in a precision/recall curve.
 
     Parameters
     ----------
@@ -160,7 +162,8 @@ class DetectionReader(BlockReader):
     def read(self, data: Bytes, stop: int, position: int) -> None:
         """Read the lines before the offset ``stop``, and match their predictions.
 
-        The position of the block in the file is not used, because the order of the blocks does not matter.
+        ``position``, the number of the block of lines in the file, is not used, because the order of the blocks does
+        not matter.
 
         Raises
         ------
@@ -175,7 +178,10 @@ class DetectionReader(BlockReader):
         self.read_block(data, stop)
 
     def _make_room(self, entries: int) -> None:
-        """Allocate new arrays unless the current ones have room for ``entries`` more curve entries."""
+        """Allocate new arrays unless the current ones have room for ``entries`` more curve entries.
+
+        A curve entry is a prediction in a precision/recall curve.
+        """
         used = int(self.state.counts[ENTRIES])
         if used + entries > len(self.state.codes):
             self.filled, self.filled_images = self.entries(), self.entry_images()
@@ -220,7 +226,9 @@ class DetectionReader(BlockReader):
         self.state.counts[kernels.COLLECTED] = count
 
     def finish(self) -> None:
-        """Add the true positives of all images to the curve entries. Call this after all readers have been merged.
+        """Add the true positives of all images to the precision/recall curves.
+
+        Call this after all readers have been merged.
 
         Only the long layout, which has one row for each prediction, needs this step.
         """
@@ -230,13 +238,17 @@ class DetectionReader(BlockReader):
     def entries(self) -> Segments:
         """Return the confidences and codes of all curve entries, one pair of arrays per memory segment.
 
-        A code contains the class, the usage of the image, and whether the entry is a false positive.
+        A curve entry is a prediction in a precision/recall curve. A code contains the class, the usage of the image,
+        and whether the entry is a false positive.
         """
         used = int(self.state.counts[ENTRIES])
         return [*self.filled, (self.state.confidences[:used], self.state.codes[:used])]
 
     def entry_images(self) -> list[NDArray[np.int32]]:
-        """Return the images of all curve entries, one array per memory segment; empty arrays if images are not kept."""
+        """Return the image of each precision/recall curve entry, in one array per memory segment.
+
+        The arrays are empty if images are not kept.
+        """
         return [*self.filled_images, self.state.entry_images[: self.state.counts[ENTRIES]]]
 
 

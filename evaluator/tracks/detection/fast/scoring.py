@@ -61,7 +61,8 @@ def check(
     """Read a submission without scoring it, and add notices about it to ``findings``.
 
     Return None if the file has no defect; otherwise, return the reason why the reference implementation must check the
-    file. Only the public parts of the ground truth are used, so a check kit, which contains only these parts, suffices.
+    file. Only the public parts of the ground truth are used, so a check kit suffices: a file that contains only these
+    parts, with which participants check submissions offline.
     """
     try:
         readers = read_once(submission, resources, public_kernel_truth(truth), parameters)
@@ -159,7 +160,7 @@ def read_once(
 
 
 def entries_with_images(readers: Sequence[DetectionReader]) -> Entries:
-    """Return the curve entries of all threads, with the image of each entry."""
+    """Return the precision/recall curve entries that all threads have found, with the image of each entry."""
     segments = [part for reader in readers for part in reader.entries()]
     confidences, codes = (np.concatenate(parts) for parts in zip(*segments, strict=True))
     images = np.concatenate([part for reader in readers for part in reader.entry_images()])

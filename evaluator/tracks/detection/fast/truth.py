@@ -34,7 +34,7 @@ def kernel_truth(truth: DetectionTruth) -> KernelTruth:
 def public_kernel_truth(truth: DetectionTruth) -> KernelTruth:
     """Return the public parts of a ground truth in the form that the kernels expect.
 
-    Boxes and verified classes are not public.
+    Boxes are not public, and neither are verified classes (those known to be present or absent in an image).
     """
     count, listed = truth.public_labels
     closed = np.array([truth.images_listed, truth.labels_listed])
@@ -52,6 +52,8 @@ def without_annotations(truth: KernelTruth) -> KernelTruth:
     """Return the ground truth without its boxes and verified classes. The images and labels are kept.
 
     Kernels that read a submission without matching its predictions need only these.
+
+    A class is verified in an image if its presence or absence is known.
     """
     return truth._replace(**_read_only(_no_annotations(len(truth.usage))))
 
@@ -70,7 +72,8 @@ def _no_annotations(images: int) -> dict[str, NDArray[Any]]:
 def without_copies(truth: KernelTruth, hierarchy: Hierarchy) -> KernelTruth:
     """Return the ground truth without the boxes that were copied to the ancestors of their class.
 
-    All verified classes are kept, including those that the hierarchy implies.
+    All verified classes (those known to be present or absent in an image) are kept, including those that the hierarchy
+    implies.
     """
     boxes, groups = hierarchy.box_is_annotated, hierarchy.group_is_annotated
     arrays = {

@@ -57,7 +57,7 @@ def as_scored(in_split: Mask, group_weight: float) -> Roles:
 
 
 def without_errors(in_split: Mask, group_weight: float, kind: int) -> Roles:
-    """Return the roles, such as true positive, that the entries with each code would have without errors of a kind.
+    """Return the roles, such as true positive, that the entries with each code would have without errors of one kind.
 
     A code encodes the outcome of an entry. ``CurveErrors.gain_without`` describes how errors are fixed.
     """

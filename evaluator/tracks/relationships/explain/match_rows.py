@@ -46,7 +46,7 @@ class Columns:
 
 
 def match_rows(truth: RelationshipsTruth, matches: PairMatches, errors: Errors) -> Iterator[Row]:
-    """Yield a row of :data:`COLUMNS` for each pair with labels of the ground truth, then for each missed triplet.
+    """Yield a row of :data:`COLUMNS` for each pair whose labels are in the ground truth, then for each missed triplet.
 
     ``TruthLine`` is the line number, in relationships.csv, of the triplet that the pair hits or that its kind of error
     refers to. ``Overlap`` is the overlap with that triplet: the smaller IoU of the two boxes.

@@ -53,7 +53,7 @@ def kernel_truth(truth: RelationshipsTruth) -> KernelTruth:
 def public_kernel_truth(truth: RelationshipsTruth) -> KernelTruth:
     """Return the public parts of a ground truth in the form that the kernels expect.
 
-    Triplets and verified labels are not public.
+    Triplets are not public, and neither are verified labels (those known to be present or absent in an image).
     """
     images = len(truth.images)
     arrays = {
@@ -107,7 +107,7 @@ class RelationshipReader:
     def images(self) -> int:
         """The number of images read so far. With one row per prediction, it is an upper bound.
 
-        In that case, an image that is not in the ground truth is counted once for each of its rows.
+        With one row per prediction, an image that is not in the ground truth is counted once for each of its rows.
         """
         if self.header.kaggle:
             return int(self.state.counts[IMAGES])
@@ -121,7 +121,8 @@ class RelationshipReader:
     def read(self, data: Bytes, stop: int, position: int) -> None:
         """Read the lines before the offset ``stop``, and match their predictions.
 
-        The position of the block in the file is not used, because the order of the blocks does not matter.
+        ``position``, the number of the block of lines in the file, is not used, because the order of the blocks does
+        not matter.
 
         Raises
         ------
@@ -142,9 +143,10 @@ class RelationshipReader:
             self.state.counts[UNKNOWN_IMAGE_HASHES] = 0
 
     def _make_room(self, entries: int, *, lines: int) -> None:
-        """Enlarge the arrays unless there is room for ``entries`` more curve entries and ``lines`` hashes of image ids.
+        """Enlarge the arrays unless there is room for ``entries`` more pairs and ``lines`` hashes of image ids.
 
-        If the arrays of curve entries are enlarged, their size at least doubles, so that copying is rare.
+        If the arrays of predicted pairs (as entries of precision/recall curves) are enlarged, their size at least
+        doubles, so that copying is rare.
         """
         state, needed = self.state, self.entries + entries
         if needed > len(state.confidences):

@@ -59,7 +59,8 @@ def check(
     """Read a submission without scoring it, and add notices about it to ``findings``.
 
     Return None if the file has no defect; otherwise, return the reason why the reference implementation must check the
-    file. Only the public parts of the ground truth are used, so a check kit, which contains only these parts, suffices.
+    file. Only the public parts of the ground truth are used, so a check kit suffices: a file that contains only these
+    parts, with which participants check submissions offline.
     """
     try:
         readers = read_file(submission, resources, public_kernel_truth(truth), parameters)
@@ -116,7 +117,7 @@ def scored_pairs(
 
 
 def all_entries(readers: Sequence[RelationshipReader]) -> PairEntries:
-    """Return the curve entries of all threads in order of ascending confidence.
+    """Return the predicted pairs of all threads, as entries of precision/recall curves, by ascending confidence.
 
     The entries are later distributed to the buckets of :class:`RelationshipBuckets` in this order, so that the buckets
     need not be sorted.
@@ -146,7 +147,7 @@ def misses_of(readers: Sequence[RelationshipReader]) -> list[NDArray[np.bool_]]:
 
 @dataclass(frozen=True, slots=True)
 class RelationshipBuckets:
-    """The curve entries of a submission, sorted into buckets.
+    """The predicted pairs of a submission, as entries of precision/recall curves that are sorted into buckets.
 
     Attributes
     ----------
@@ -165,7 +166,7 @@ class RelationshipBuckets:
 
     @classmethod
     def of(cls, truth: RelationshipsTruth, entries: PairEntries) -> "RelationshipBuckets":
-        """Distribute curve entries, which must be sorted by confidence, to the buckets of all curves."""
+        """Distribute precision/recall curve entries, sorted by confidence, to the buckets of all curves."""
         private = (truth.usage[entries.images] == PRIVATE) * np.uint32(2)
 
         def buckets(curves: Integers, missing: NDArray[np.bool_], count: int) -> EntryBuckets:

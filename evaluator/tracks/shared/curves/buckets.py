@@ -1,4 +1,4 @@
-"""Sorts curve entries into two buckets per class: one for public images and one for private images."""
+"""Sorts the entries of precision/recall curves into two buckets per class, for public and for private images."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -20,9 +20,10 @@ HALVES = {"all": (0, 1), "public": (0,), "private": (1,)}
 
 @dataclass(slots=True)
 class EntryBuckets:
-    """The sort keys of all curve entries, bucket by bucket.
+    """The sort keys of the entries of all precision/recall curves, bucket by bucket.
 
-    The number of a bucket is class × 2, plus 1 for private images.
+    A sort key encodes the confidence of an entry, and whether it is a false positive. The number of a bucket is class ×
+    2, plus 1 for private images.
 
     Attributes
     ----------
@@ -40,7 +41,7 @@ class EntryBuckets:
 
     @classmethod
     def of(cls, segments: Segments, labels: int) -> "EntryBuckets":
-        """Sort the entries in ``segments`` into buckets. ``labels`` is the number of classes.
+        """Sort the curve entries in ``segments`` into buckets. ``labels`` is the number of classes.
 
         To free memory, each segment is removed from the list as soon as its entries have been copied.
         """
@@ -53,7 +54,7 @@ class EntryBuckets:
         return cls(keys, ends, hits_and_misses[:, 1])
 
     def bucket(self, number: int) -> NDArray[np.uint64]:
-        """Return the sort keys of the curve entries in a bucket, as a view of ``keys``."""
+        """Return the sort keys of the precision/recall curve entries in a bucket, as a view of ``keys``."""
         return self.keys[self.ends[number] : self.ends[number + 1]]
 
     def sort(self, threads: int) -> None:

@@ -1,7 +1,7 @@
 """Sorts the entries of precision/recall curves once, and computes the areas of many variants of these curves.
 
-Each entry has a code. A variant assigns a role, such as false positive, to each code; see
-:mod:`evaluator.kernels.curves.variants`.
+An entry is usually a prediction, and has a code that describes its outcome. A variant, such as "without false
+positives", assigns a role, such as false positive, to each code; see :mod:`evaluator.kernels.curves.variants`.
 """
 
 from collections.abc import Callable
@@ -29,7 +29,8 @@ class CodedCurves:
     Attributes
     ----------
     keys, codes : uint64 and uint16 arrays of shape (N,)
-        Bits of the confidence of each entry, and its code; see :mod:`evaluator.kernels.curves.variants`.
+        Bits of the confidence of each entry, and a code that describes its outcome; see
+        :mod:`evaluator.kernels.curves.variants`.
     ends : int64 array of shape (curves + 1,)
         Start of each curve in ``keys``, and the end of the last one.
     by_curve : int64 array of shape (curves, low)
@@ -49,7 +50,9 @@ class CodedCurves:
 
     @classmethod
     def of(cls, segments: Segments, curves: int, *, reported: int, low: int, threads: int) -> "CodedCurves":
-        """Sort the entries in ``segments``. To free memory, each segment is removed from the list once it is copied.
+        """Sort the curve entries in ``segments``.
+
+        To free memory, each segment is removed from the list as soon as its entries have been copied.
 
         ``curves`` is the number of curves, of which the first ``reported`` are reported. ``low``, a power of two,
         determines which bits of the codes are counted in ``by_curve``; see :class:`CodedCurves`.
@@ -88,8 +91,9 @@ class CodedCurves:
     def areas(self, roles: Roles, positives: Numbers, partial_weight: float) -> Numbers:
         """Return the average precision of the first C curves in each variant, NaN for a curve without positives.
 
-        All curves are computed, even those without positives and those after the first C. Otherwise, the time would
-        reveal which classes have positives, and which entries are not scored.
+        A variant assigns a role to each code, which describes the outcome of an entry. All curves are computed, even
+        those without positives and those after the first C. Otherwise, the time would reveal which classes have
+        positives, and which entries are not scored.
 
         Parameters
         ----------

@@ -53,7 +53,7 @@ class Command(AuditedCommand):
         self.stdout.write(f"The leaderboards of {len(phases)} phases match the submissions.")
 
     def report(self, phase: Phase) -> int:
-        """Print the first few wrong leaderboard entries and comparisons in a phase, and return their total number."""
+        """Print the first few wrong entries and comparisons on a phase's leaderboards. Return their total number."""
         count = 0
         for sentence in chain(verify(phase), wrong_comparisons(phase)):
             count += 1
