@@ -78,6 +78,9 @@ TEAM_EVALUATIONS_AT_ONCE = env.number(
 WORKER_LARGE_FILES_AT_ONCE = env.number(
     "WORKER_LARGE_FILES_AT_ONCE", default=max(1, WORKER_PROCESSES - 1), low=0, high=1024
 )
+# The jobs that a worker takes: scores, check kits of ground truths, comparisons of leaderboard entries, and reruns
+# (intervals, rescorings and explanations)
+WORKER_QUEUES = env.subset("WORKER_QUEUES", among=("scores", "kits", "comparisons", "reruns"))
 # How long a running scoring job may take to finish when the worker is stopped
 STOP_SECONDS = env.number("STOP_SECONDS", default=20, low=0, high=MAX_SECONDS)
 WEB_PROCESSES = env.number("WEB_PROCESSES", default=2, high=1024)

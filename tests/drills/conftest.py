@@ -30,6 +30,10 @@ FAST = {
 }
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--drills", type=int, metavar="LAST", help="run only the drills up to this number")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "drill(number): the number of the drill")
 
@@ -96,13 +100,15 @@ def opened(tmp_path: Path, small: Path) -> Iterator[Open]:
             service.stop()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Run drills in the order of their numbers, after all other collected tests."""
     for item in items:
         if number := number_of(item):
             item.user_properties.append(("drill", number))
             item.add_marker(pytest.mark.enable_socket)
     items.sort(key=number_of)
+    if last := config.getoption("--drills"):
+        items[:] = [item for item in items if number_of(item) <= last]
 
 
 def number_of(item: pytest.Item) -> int:
