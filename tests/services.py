@@ -26,7 +26,9 @@ def main(arguments: list[str]) -> int:
     command = [sys.executable, "-m", "pytest", "-q", "--force-enable-socket", *chosen]
     with tempfile.TemporaryDirectory(prefix="podium-services-") as folder, own_redis(Path(folder, "redis")) as url:
         servers = {"DATABASE_URL": os.environ.get("DATABASE_URL") or POSTGRES, "TEST_SERVICES": url.rsplit("/", 1)[0]}
-        return subprocess.run(command, env={**os.environ, **servers}).returncode
+        # Importing `server` has set the settings of the service, which are not those of the tests.
+        environment = {**os.environ, **servers, "DJANGO_SETTINGS_MODULE": "tests.settings"}
+        return subprocess.run(command, env=environment).returncode
 
 
 if __name__ == "__main__":
