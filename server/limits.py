@@ -81,6 +81,9 @@ WORKER_LARGE_FILES_AT_ONCE = env.number(
 # The jobs that a worker takes: scores, check kits of ground truths, comparisons of leaderboard entries, and reruns
 # (intervals, rescorings and explanations)
 WORKER_QUEUES = env.subset("WORKER_QUEUES", among=("scores", "kits", "comparisons", "reruns"))
+# The names of their queues in the broker. The first one has the name of the only queue of earlier versions, so that old
+# and new parts can run side by side.
+BROKER_QUEUES = {"scores": "celery", "kits": "kits", "comparisons": "comparisons", "reruns": "reruns"}
 # How long a running scoring job may take to finish when the worker is stopped
 STOP_SECONDS = env.number("STOP_SECONDS", default=20, low=0, high=MAX_SECONDS)
 WEB_PROCESSES = env.number("WEB_PROCESSES", default=2, high=1024)

@@ -9,7 +9,6 @@ from socket import gethostname
 from django.conf import settings
 
 from server.runtime import health, web_address
-from server.submissions.queue import BROKER_QUEUES
 
 # Limit the number of glibc's memory arenas. With the default number, a web process with several threads keeps a lot of
 # memory that it no longer uses.
@@ -36,7 +35,7 @@ def web() -> dict[str, Program]:
 
 
 def worker() -> dict[str, Program]:
-    queues = ",".join(BROKER_QUEUES[name] for name in settings.WORKER_QUEUES)
+    queues = ",".join(settings.BROKER_QUEUES[name] for name in settings.WORKER_QUEUES)
     command = [*CELERY, "-A", "worker", "worker", "--loglevel", "INFO", "--queues", queues, *QUIET]
     memory = f"{settings.WORKER_MEMORY_BYTES / 2**30:g} GiB each"
     description = f"{settings.WORKER_PROCESSES} at a time, {memory}"

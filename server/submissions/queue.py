@@ -33,14 +33,11 @@ class Queue(NamedTuple):
     name: str
 
 
-# The queues that a worker can be restricted to (WORKER_QUEUES), and their names in the broker. The first one has
-# the name of the only queue of earlier versions, so that old and new parts can run side by side.
-BROKER_QUEUES = {"scores": "celery", "kits": "kits", "comparisons": "comparisons", "reruns": "reruns"}
 EVALUATE, RERUN = "worker.evaluate", "worker.rerun"
 # Other Django apps add queues for their own kinds of jobs, such as comparisons of leaderboard entries.
 QUEUES: dict[type[Model], Queue] = {
-    Submission: Queue(EVALUATE, 0, BROKER_QUEUES["scores"]),
-    Rerun: Queue(RERUN, 9, BROKER_QUEUES["reruns"]),
+    Submission: Queue(EVALUATE, 0, settings.BROKER_QUEUES["scores"]),
+    Rerun: Queue(RERUN, 9, settings.BROKER_QUEUES["reruns"]),
 }
 
 

@@ -17,7 +17,7 @@ from server.challenges.models import Phase
 from server.clock import database_now, midnight
 from server.leaderboards.models import Board, ComparedEntry, Comparison
 from server.submissions import queue
-from server.submissions.queue import BROKER_QUEUES, QUEUES, Queue
+from server.submissions.queue import QUEUES, Queue
 from server.submissions.services import leases
 
 log = logging.getLogger(__name__)
@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 COMPARE = "worker.compare"
 # Comparisons have a higher priority than reruns, the jobs that score submissions again, because a rescoring can queue
 # hours of reruns.
-QUEUES[Comparison] = Queue(COMPARE, 6, BROKER_QUEUES["comparisons"])
+QUEUES[Comparison] = Queue(COMPARE, 6, settings.BROKER_QUEUES["comparisons"])
 
 # Leaderboards under ladder feedback are not compared, because ladder feedback hides small differences.
 KINDS = (Board.Kind.PUBLIC, Board.Kind.PRIVATE, Board.Kind.ALL)

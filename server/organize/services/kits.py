@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 from django.dispatch import receiver
 
@@ -16,11 +17,11 @@ from server.challenges.models import Phase, Truth
 from server.organize.services.new_files import NewFiles
 from server.submissions import queue
 from server.submissions.limits import file_limits
-from server.submissions.queue import BROKER_QUEUES, QUEUES, Queue
+from server.submissions.queue import QUEUES, Queue
 from server.submissions.signals import swept
 
 MAKE_KIT = "worker.make_kit"
-QUEUES[Truth] = Queue(MAKE_KIT, 3, BROKER_QUEUES["kits"])
+QUEUES[Truth] = Queue(MAKE_KIT, 3, settings.BROKER_QUEUES["kits"])
 NAME = "kit.json"
 # Version of the check kit's format. It is incremented when the same ground truth and settings produce a different check
 # kit. Since version 2, the labels are sorted.

@@ -46,8 +46,8 @@ def test_a_worker_reads_only_the_queues_of_the_jobs_that_it_takes(settings: Sett
 
 
 def test_every_kind_of_job_has_a_queue_that_a_worker_can_read() -> None:
-    assert {found.name for found in queue.QUEUES.values()} == set(queue.BROKER_QUEUES.values())
-    assert list(queue.BROKER_QUEUES) == settings_of_the_service.WORKER_QUEUES
+    assert {found.name for found in queue.QUEUES.values()} == set(settings_of_the_service.BROKER_QUEUES.values())
+    assert list(settings_of_the_service.BROKER_QUEUES) == settings_of_the_service.WORKER_QUEUES
 
 
 def test_each_process_belongs_to_one_part() -> None:

@@ -13,7 +13,6 @@ from django.core.management.base import BaseCommand, CommandError
 from server.runtime.home import NotStarted
 from server.runtime.parts import PARTS, missing_servers
 from server.runtime.supervisor import Service
-from server.submissions.queue import BROKER_QUEUES
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +38,7 @@ class Command(BaseCommand):
 
         parser.add_argument(
             "--queues",
-            choices=tuple(BROKER_QUEUES),
+            choices=tuple(settings.BROKER_QUEUES),
             nargs="+",
             default=[],
             help="let the worker take only these jobs, instead of those in WORKER_QUEUES",
