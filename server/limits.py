@@ -75,6 +75,12 @@ TEAM_EVALUATIONS_AT_ONCE = env.number(
 WORKER_LARGE_FILES_AT_ONCE = env.number(
     "WORKER_LARGE_FILES_AT_ONCE", default=max(1, WORKER_PROCESSES - 1), low=0, high=1024
 )
+# The jobs that a worker takes: scores, check kits of ground truths, comparisons of leaderboard entries, and reruns
+# (intervals, rescorings and explanations)
+WORKER_QUEUES = env.subset("WORKER_QUEUES", among=("scores", "kits", "comparisons", "reruns"))
+# The names of their queues in the broker. The first one has the name of the only queue of earlier versions, so that old
+# and new parts can run side by side.
+BROKER_QUEUES = {"scores": "celery", "kits": "kits", "comparisons": "comparisons", "reruns": "reruns"}
 # How long a running scoring job may take to finish when the worker is stopped
 STOP_SECONDS = env.number("STOP_SECONDS", default=20, low=0, high=MAX_SECONDS)
 WEB_PROCESSES = env.number("WEB_PROCESSES", default=2, high=1024)

@@ -12,6 +12,8 @@ os.environ.setdefault("LOG_LEVEL", "WARNING")
 # The default number of worker processes depends on the machine. Some tests need three of them, so that two submissions
 # of a team can be scored at the same time.
 os.environ.setdefault("WORKER_PROCESSES", "3")
+if redis := os.environ.get("TEST_SERVICES"):  # Each test process has its own database in the Redis of `tests.services`.
+    os.environ["REDIS_URL"] = f"{redis}/{os.environ.get('PYTEST_XDIST_WORKER', 'gw0').removeprefix('gw')}"
 
 from server.settings import *  # noqa: E402, F403
 from server.settings import DATABASES  # noqa: E402

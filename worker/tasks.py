@@ -27,7 +27,7 @@ from server.submissions.queue import EVALUATE, RERUN
 from server.submissions.services import leases, lifecycle, reruns, scheduling
 from server.submissions.services.evaluations import NotReproducible
 from server.submissions.services.leases import Job
-from worker import limits, scorer, storage_check
+from worker import limits, scorer, storage_check, time_shares
 from worker.comparisons.comparing import compared
 from worker.heartbeat import Heartbeat, LeaseLost
 from worker.large_files import LargeFileSlot
@@ -47,8 +47,12 @@ FILE_FAULTS = (Unreadable, Unrestorable, OSError)
 
 @shared_task(name=EVALUATE)
 def evaluate(submission_id: str) -> None:
-    """Score the next submission in the queue."""
+    """Score the next submission in the queue. Afterwards, run a rerun if it is owed a turn."""
     work(Submission, UUID(submission_id), evaluate_claimed)
+    if time_shares.of_reruns.is_due and "reruns" in settings.WORKER_QUEUES:
+        first = Rerun.objects.queued().values_list("pk", flat=True).first()
+        if first is None or not work(Rerun, first, rerun_claimed):
+            time_shares.of_reruns.forgive()
 
 
 @shared_task(name=RERUN)
@@ -71,29 +75,36 @@ def compare(board_id: int) -> None:
             comparisons.wake()
 
 
-def work(kind: type[Job], key: UUID | int, score_claimed: Callable[[Job], None]) -> None:
-    """Claim the next job in the queue and score it.
+def work(kind: type[Job], key: UUID | int, score_claimed: Callable[[Job], None]) -> bool:
+    """Claim the next job in the queue and score it. Return False if there is no job that this process may take.
 
     The message that started this task contains the id of a job. It only wakes this worker, which may claim a different
     job. A message can arrive twice, late or never.
     """
     if not storage_check.can_work():
-        return storage_check.pass_on(partial(queue.enqueue, kind, key))
-    with LargeFileSlot() as slot, claim(lambda: scheduling.claim_next(kind, large=slot.is_held), leases.release) as job:
+        storage_check.pass_on(partial(queue.enqueue, kind, key))
+        return False
+    late = time_shares.of_late_reruns.is_due
+    with (
+        LargeFileSlot() as slot,
+        claim(lambda: scheduling.claim_next(kind, large=slot.is_held, late=late), leases.release) as job,
+    ):
         if job is None:
-            return
+            return False
         try:
             with logs.bound(**log_fields(job)):
                 note_claim(job)
                 started = monotonic()
                 score_claimed(job)
                 seconds = monotonic() - started
+                time_shares.count(job, seconds)
                 metrics.stage_seconds.labels(stage_of(job)).observe(seconds)
                 log.info("attempt ended", extra={"seconds": round(seconds, 3)})
         finally:
             slot.release()
             scheduling.wake(Submission)
             scheduling.wake(Rerun)
+    return True
 
 
 def note_claim(job: Submission | Rerun) -> None:

@@ -117,6 +117,13 @@ class Environment:
         value = self.text(var, default=default).upper()
         return value if value in among else refuse(var, self.text(var), f"one of {', '.join(among)}")
 
+    def subset(self, var: str, *, among: Collection[str]) -> list[str]:
+        """Return the names in a comma-separated list, or all possible names if the setting is empty."""
+        values = [name.strip() for name in self.text(var, default=",".join(among)).split(",")]
+        if not set(values) <= set(among):
+            refuse(var, self.text(var), f"one or more of {', '.join(among)}, separated by commas")
+        return values
+
     def key(self, var: str) -> str:
         """Return a secret key, or an empty string if it is not set. Error messages never show the key."""
         value = self.text(var)

@@ -35,7 +35,8 @@ def web() -> dict[str, Program]:
 
 
 def worker() -> dict[str, Program]:
-    command = [*CELERY, "-A", "worker", "worker", "--loglevel", "INFO", *QUIET]
+    queues = ",".join(settings.BROKER_QUEUES[name] for name in settings.WORKER_QUEUES)
+    command = [*CELERY, "-A", "worker", "worker", "--loglevel", "INFO", "--queues", queues, *QUIET]
     memory = f"{settings.WORKER_MEMORY_BYTES / 2**30:g} GiB each"
     description = f"{settings.WORKER_PROCESSES} at a time, {memory}"
     return {"worker": Program(command, description, grace_seconds=settings.STOP_SECONDS + 10.0)}

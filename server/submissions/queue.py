@@ -21,19 +21,24 @@ log = logging.getLogger(__name__)
 
 
 class Queue(NamedTuple):
-    """The Celery task and the message priority for one kind of job.
+    """The Celery task, the message priority and the name of the queue for one kind of job.
 
     With Redis, Celery's highest priority is 0. A worker takes messages of priority 9 only if no message of a higher
-    priority is waiting. Celery keeps a separate list for each of the priorities 0, 3, 6 and 9.
+    priority is waiting in any of its queues. Celery keeps a separate list for each queue and each of the priorities 0,
+    3, 6 and 9.
     """
 
     task: str
     priority: int
+    name: str
 
 
 EVALUATE, RERUN = "worker.evaluate", "worker.rerun"
 # Other Django apps add queues for their own kinds of jobs, such as comparisons of leaderboard entries.
-QUEUES: dict[type[Model], Queue] = {Submission: Queue(EVALUATE, 0), Rerun: Queue(RERUN, 9)}
+QUEUES: dict[type[Model], Queue] = {
+    Submission: Queue(EVALUATE, 0, settings.BROKER_QUEUES["scores"]),
+    Rerun: Queue(RERUN, 9, settings.BROKER_QUEUES["reruns"]),
+}
 
 
 def enqueue(kind: type[Model], key: UUID | int, *, urgent: bool = False) -> None:
@@ -42,11 +47,11 @@ def enqueue(kind: type[Model], key: UUID | int, *, urgent: bool = False) -> None
     The message priority depends on the kind of job, but urgent jobs get the same priority as submissions, which is the
     highest. If the broker is down, no exception is raised, because the sweeper will send the message later.
     """
-    task, priority = QUEUES[kind]
+    task, priority, name = QUEUES[kind]
     argument = str(key) if isinstance(key, UUID) else key
     fields = {"task": task, "submission" if kind is Submission else "job": argument}
     try:
-        current_app.send_task(task, args=[argument], priority=0 if urgent else priority, retry=False)
+        current_app.send_task(task, args=[argument], queue=name, priority=0 if urgent else priority, retry=False)
         log.info("message sent", extra=fields)
     except OperationalError as error:
         log.warning("no message was sent for %s %s; the sweeper will send one: %s", task, key, error)
@@ -65,7 +70,7 @@ def broker(url: str) -> Redis:
 
 def waiting(kind: type[Model]) -> int | None:
     """Return the number of messages that no worker has taken yet, or None if the broker does not respond."""
-    queue, priority = current_app.conf.task_default_queue, QUEUES[kind].priority
+    priority, queue = QUEUES[kind].priority, QUEUES[kind].name
     separator = settings.CELERY_BROKER_TRANSPORT_OPTIONS["sep"]
     try:
         return int(broker(settings.REDIS_URL).llen(f"{queue}{separator}{priority}" if priority else queue))

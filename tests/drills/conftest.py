@@ -10,7 +10,8 @@ from tests.flows.postgres import own_database
 from tests.flows.running import Running
 from tests.flows.taking_part import make_bundle, open_challenge
 
-collect_ignore = ["bent"]  # The folder `bent` contains programs that misbehave on purpose, not tests.
+# These folders contain programs that misbehave on purpose, and an app that only drill 35 installs. They are not tests.
+collect_ignore = ["bent", "releases"]
 
 Open = Callable[..., Running]
 Words = tuple[str, ...]
@@ -28,6 +29,10 @@ FAST = {
     "API_REQUESTS_PER_MINUTE": 1_000_000,
     "API_ANONYMOUS_REQUESTS_PER_MINUTE": 1_000_000,
 }
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--drills", type=int, metavar="LAST", help="run only the drills up to this number")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -97,13 +102,15 @@ def opened(tmp_path: Path, small: Path) -> Iterator[Open]:
             service.stop()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Run drills in the order of their numbers, after all other collected tests."""
     for item in items:
         if number := number_of(item):
             item.user_properties.append(("drill", number))
             item.add_marker(pytest.mark.enable_socket)
     items.sort(key=number_of)
+    if last := config.getoption("--drills"):
+        items[:] = [item for item in items if number_of(item) <= last]
 
 
 def number_of(item: pytest.Item) -> int:

@@ -90,6 +90,7 @@ def lose_and_restore(service: Running, small: Path, figures: Figures, tmp_path: 
 
 
 @pytest.mark.drill(29)
+@pytest.mark.embedded
 def test_a_backup_of_a_running_service_can_be_restored_on_sqlite(
     opened: Open, small: Path, figures: Figures, tmp_path: Path
 ) -> None:

@@ -25,6 +25,7 @@ BOARD = "/challenges/flows/leaderboard"
 
 
 @pytest.mark.drill(13)
+@pytest.mark.embedded
 def test_no_writer_fails_because_sqlite_is_locked(opened: Open, figures: Figures) -> None:
     service = opened()
     before = service.rows("SELECT split_seed FROM challenges_phase")[0][0]

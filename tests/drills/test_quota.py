@@ -41,7 +41,9 @@ print(now.timestamp() + 4)
 """
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.services)])
+@pytest.fixture(
+    params=[pytest.param("sqlite", marks=pytest.mark.embedded), pytest.param("postgresql", marks=pytest.mark.services)]
+)
 def database(request: pytest.FixtureRequest) -> dict[str, str]:
     """Return the settings that make the service use SQLite or PostgreSQL."""
     return {} if request.param == "sqlite" else {"DATABASE_URL": request.getfixturevalue("postgres")}

@@ -71,6 +71,7 @@ def test_a_worker_that_cannot_read_the_files_does_not_fail_submissions(
 
 
 @pytest.mark.drill(27)
+@pytest.mark.embedded
 def test_no_file_is_lost_if_the_database_is_older_than_the_files(opened: Open, small: Path, figures: Figures) -> None:
     service = opened()
     content = (small / "predictions.csv").read_bytes()
@@ -83,7 +84,7 @@ def test_no_file_is_lost_if_the_database_is_older_than_the_files(opened: Open, s
     all_ended(service, seconds=120)
     copy_rows(service, newest)
     before = files_of(service)
-    service.stop()
+    service.stop_processes()
     restore(service, backup)
     assert service.run("-c", AGE_ALL, str(service.home / "uploads")).returncode == 0
     assert service.run("-c", AGE_ALL, str(service.home / "truths")).returncode == 0

@@ -6,8 +6,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from redis import Redis, RedisError
+
 from server.runtime import broker
-from tests.flows.running import free_port
+from tests.flows.waiting import free_port, wait_for
+
+# A server that was killed is started again, like one that systemd runs. When the tests close the input of this program,
+# or are killed, it ends together with the server.
+KEEP_RUNNING = '(while true; do "$@" </dev/null; sleep 0.1; done) & read end; kill -9 0'
 
 
 @contextmanager
@@ -16,9 +22,19 @@ def own_redis(folder: Path, address: str = "127.0.0.1") -> Iterator[str]:
     folder.mkdir()
     port, password = free_port(), secrets.token_hex(8)
     words = ("--bind", address, "--port", str(port), "--requirepass", password, "--dir", str(folder), "--save", "")
-    process = subprocess.Popen([broker.binary(), *words], stdout=subprocess.DEVNULL)
+    command = ["sh", "-c", KEEP_RUNNING, "sh", broker.binary(), *words]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, start_new_session=True)
+    url = f"redis://:{password}@{address}:{port}/3"
     try:
-        yield f"redis://:{password}@{address}:{port}/3"
+        wait_for(lambda: answers(url))
+        yield url
     finally:
-        process.kill()
-        process.wait()
+        process.communicate()
+
+
+def answers(url: str) -> bool:
+    try:
+        with Redis.from_url(url) as redis:
+            return bool(redis.ping())
+    except RedisError:
+        return False

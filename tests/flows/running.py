@@ -4,17 +4,14 @@ import gzip
 import http.client
 import json
 import os
-import secrets
 import signal
-import socket
 import sqlite3
 import subprocess
 import sys
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from copy import copy
 from functools import partial
 from pathlib import Path
@@ -23,30 +20,15 @@ from typing import Any
 import psycopg
 from django.conf import settings
 
+from tests.flows.own_servers import own_servers
+from tests.flows.waiting import ENOUGH_SECONDS, free_port, wait_for
 from tests.migrated_database import copy_file
 
-ENOUGH_SECONDS = 40.0
+__all__ = ["Running", "free_port", "wait_for"]
+
 START_SECONDS = 120.0  # Tests wait at most this long for a service to start.
 TRIES = 20
-PORTS = range(20_000, 32_000)
 NOT_INHERITED = ("REDIS_URL", "DATABASE_URL", "STORAGE_URL", "DJANGO_SETTINGS_MODULE", "LOG_LEVEL", "PODIUM_URL")
-
-
-def wait_for(condition: Callable[[], Any], *, seconds: float = ENOUGH_SECONDS, every: float = 0.05) -> Any:
-    until = time.monotonic() + seconds
-    while not (found := condition()):
-        assert time.monotonic() < until, f"the condition did not become true within {seconds:g} s"
-        time.sleep(every)
-    return found
-
-
-def free_port() -> int:
-    """Return a free port that the operating system does not assign to outgoing connections."""
-    while True:
-        port = secrets.choice(PORTS)
-        with closing(socket.socket()) as probe, suppress(OSError):
-            probe.bind(("127.0.0.1", port))
-            return port
 
 
 def command_line(process: Path) -> str:
@@ -73,11 +55,13 @@ class Running:
         # host.
         self.inside: tuple[str, ...] = ()
         self.output = home.parent / f"{home.name}.out"
+        self.servers = ExitStack()  # The servers that `tests.flows.own_servers` starts for this service
         self.token = ""
         self.tokens: list[str] = []
 
     def start(self, *, migrated: bool = True) -> "Running":
-        """Start the service, with an SQLite file to which all migrations are already applied if `migrated` is true."""
+        """Start the service. Its database is a copy of a migrated one, unless `migrated` is false."""
+        self.environment |= self.servers.enter_context(own_servers(self.home, self.environment, migrated=migrated))
         if migrated and "DATABASE_URL" not in self.environment:
             copy_file(self.home)
         with self.output.open("wb") as output:
@@ -105,6 +89,13 @@ class Running:
         self.process.wait(ENOUGH_SECONDS)
 
     def stop(self) -> None:
+        """Stop the service, and remove the servers that were started for it."""
+        try:
+            self.stop_processes()
+        finally:
+            self.servers.close()
+
+    def stop_processes(self) -> None:
         """Stop all processes: resume frozen ones, terminate the supervisor, and kill any that remain."""
         try:
             self.signal_all("", signal.SIGCONT)

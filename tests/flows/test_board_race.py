@@ -19,6 +19,7 @@ def assert_nothing_is_lost(seen: dict[str, Any]) -> None:
     assert min(seen["scored"], seen["versions"], seen["compared"], done["rerun"], done["choose"], done["compare"]) > 0
 
 
+@pytest.mark.embedded
 def test_simultaneous_writers_lose_no_change_to_a_leaderboard_on_sqlite(tmp_path: Path) -> None:
     seen = race("race_entries.py", tmp_path, TEAM_EVALUATIONS_AT_ONCE="100")
     assert seen["vendor"] == "sqlite"

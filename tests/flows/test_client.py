@@ -203,7 +203,7 @@ def test_a_restart_of_the_server_does_not_end_the_wait(
     process = ada.popen("submit", "flows", "-f", str(fresh(predictions, tmp_path)), "--wait")
     wait_for(lambda: service.count("submissions_submission") == before + 1)
     service.send(signal.SIGKILL)
-    service.stop()
+    service.stop_processes()
     assert process.poll() is None
     service.start()
     said, errors = process.communicate(timeout=120)

@@ -13,7 +13,7 @@ from django.conf import settings
 
 from tests.flows.running import NOT_INHERITED, free_port
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.processes, pytest.mark.embedded]
 
 TABLES = ("submission", "evaluation", "score", "quotaentry")
 Demo = Callable[..., "subprocess.Popen[str]"]

@@ -28,13 +28,13 @@ class Hosts:
         self.keys = {name: secrets.token_hex(32) for name in ("SECRET_KEY", "AUDIT_KEY", "SIGNING_KEY")}
         self.started: list[Running] = []
 
-    def start(self, part: str, name: str) -> Running:
+    def start(self, part: str, name: str, **more: object) -> Running:
         home = self.folder / name
         home.mkdir()
         for files in ("uploads", "truths"):
             (self.folder / files).mkdir(exist_ok=True)
             (home / files).symlink_to(self.folder / files)
-        running = Running(home, **self.shared, **self.keys)
+        running = Running(home, **{**self.shared, **self.keys, **more})
         running.up = ("manage.py", "up", "--only", part)
         self.started.append(running)
         return running.start()

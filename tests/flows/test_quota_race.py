@@ -48,6 +48,7 @@ def assert_fair(seen: dict[str, Any]) -> None:
     assert seen["claims"] == {"True": 1, "False": 7}
 
 
+@pytest.mark.embedded
 def test_parallel_uploads_share_the_quota_on_sqlite(tmp_path: Path) -> None:
     seen = race("race_quota.py", tmp_path)
     assert seen["vendor"] == "sqlite"

@@ -12,7 +12,7 @@ import pytest
 from tests.flows.conftest import Start
 from tests.flows.running import Running, wait_for
 
-pytestmark = [pytest.mark.processes, pytest.mark.enable_socket]
+pytestmark = [pytest.mark.processes, pytest.mark.enable_socket, pytest.mark.embedded]
 
 
 def path_without_redis(folder: Path) -> str:

@@ -19,6 +19,7 @@ def assert_nothing_is_wrong(seen: dict[str, Any], vendor: str) -> None:
     assert min(seen["done"][event] for event in ("accept", "leave", "confirm", "reject", "submit")) > 0
 
 
+@pytest.mark.embedded
 def test_changes_of_teams_gain_no_quota_on_sqlite(tmp_path: Path) -> None:
     assert_nothing_is_wrong(race("play_teams.py", tmp_path, TEAM_EVALUATIONS_AT_ONCE="100", EVENTS="1500"), "sqlite")
 
@@ -41,6 +42,7 @@ def assert_races_are_decided(seen: dict[str, Any], vendor: str) -> None:
     assert seen["ring_captains"] == [1]
 
 
+@pytest.mark.embedded
 def test_people_who_join_and_merge_at_once_exceed_no_limit_on_sqlite(tmp_path: Path) -> None:
     assert_races_are_decided(race("race_teams.py", tmp_path), "sqlite")
 

@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 COMPARE = "worker.compare"
 # Comparisons of leaderboard entries have a higher priority than reruns, the jobs that score submissions again, because
 # a rescoring can queue hours of reruns.
-QUEUES[Comparison] = Queue(COMPARE, 6)
+QUEUES[Comparison] = Queue(COMPARE, 6, settings.BROKER_QUEUES["comparisons"])
 
 # Entries of leaderboards under ladder feedback are not compared, because ladder feedback hides small differences.
 KINDS = (Board.Kind.PUBLIC, Board.Kind.PRIVATE, Board.Kind.ALL)

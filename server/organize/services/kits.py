@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 from django.dispatch import receiver
 
@@ -20,7 +21,7 @@ from server.submissions.queue import QUEUES, Queue
 from server.submissions.signals import swept
 
 MAKE_KIT = "worker.make_kit"
-QUEUES[Truth] = Queue(MAKE_KIT, 3)
+QUEUES[Truth] = Queue(MAKE_KIT, 3, settings.BROKER_QUEUES["kits"])
 NAME = "kit.json"
 # Version of the check kit, a file for checking submissions locally. The version is incremented when the same ground
 # truth and settings produce a different check kit. Since version 2, the labels are sorted.

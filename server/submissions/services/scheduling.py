@@ -2,7 +2,8 @@
 
 Teams take turns, and at most TEAM_EVALUATIONS_AT_ONCE evaluations of one team run at the same time. Small files come
 before large ones. The argument `large` is true if the calling process may take large files. If not, the process is
-reserved for small files of teams that have nothing else running.
+reserved for small files of teams that have nothing else running. Intervals of scores that are shown come before
+rescorings, and these before explanations, unless the caller asks for a `late` rerun (`worker.time_shares`).
 """
 
 from typing import Any
@@ -35,31 +36,35 @@ ORDER BY {IN_TURN}, file.received_at LIMIT 1
 # Otherwise, the next file of the team might have to wait for the intervals or the explanation of an earlier file.
 NEXT_RERUN = f"""
 {BUSY} SELECT rerun.id FROM submissions_rerun AS rerun
+JOIN challenges_truth AS truth ON truth.id = rerun.truth_id
 JOIN submissions_submission AS file ON file.id = rerun.submission_id {OF_TEAM}
 WHERE rerun.failure = '' AND rerun.lease_token IS NULL AND (rerun.not_before IS NULL OR rerun.not_before <= %(now)s)
 AND (busy.evaluations IS NULL OR (file.small AND busy.evaluations < %(max_running)s)) AND (file.small OR %(large)s)
-ORDER BY CASE WHEN rerun.purpose = 'intervals' THEN 0 ELSE 1 END, {IN_TURN}, rerun.id LIMIT 1
 """
-NEXT: dict[type[Submission] | type[Rerun], str] = {Submission: NEXT_SUBMISSION, Rerun: NEXT_RERUN}
+LEVEL = "CASE WHEN rerun.purpose <> 'intervals' THEN 2 WHEN truth.active THEN 0 ELSE 1 END"
+IN_LEVELS = f"{NEXT_RERUN} ORDER BY {LEVEL}, {IN_TURN}, rerun.id LIMIT 1"
+# Of the late reruns, the oldest comes first, so that explanations do not wait for a whole rescoring.
+LATE_FIRST = f"{NEXT_RERUN} ORDER BY CASE WHEN {LEVEL} > 0 THEN 0 ELSE 1 END, rerun.id LIMIT 1"
+NEXT: dict[type[Submission] | type[Rerun], str] = {Submission: NEXT_SUBMISSION, Rerun: IN_LEVELS}
 
 
-def claim_next(kind: type[Job], *, large: bool) -> Job | None:
-    """Claim the next job of this kind. Return None if no job can be scored now."""
-    while (key := next_key(kind, large=large)) is not None:
+def claim_next(kind: type[Job], *, large: bool, late: bool = False) -> Job | None:
+    """Claim the next job of this kind. Return None if no job can be scored now.
+
+    If `late` is true, a rescoring or an explanation comes before other reruns.
+    """
+    while (key := next_key(kind, large=large, late=late)) is not None:
         if job := leases.claim(kind, key, large=large):
             return job
     return None
 
 
-def next_key(kind: type[Job], *, large: bool) -> UUID | int | None:
-    """Return the primary key of the next job.
-
-    Reruns that compute intervals come before those that compute explanations.
-    """
+def next_key(kind: type[Job], *, large: bool, late: bool = False) -> UUID | int | None:
+    """Return the primary key of the next job."""
     now = connection.ops.adapt_datetimefield_value(database_now())
     values: dict[str, Any] = {"now": now, "max_running": max_running(large=large), "large": large}
     with connection.cursor() as cursor:
-        cursor.execute(NEXT[kind], values)
+        cursor.execute(LATE_FIRST if late and kind is Rerun else NEXT[kind], values)
         found = cursor.fetchone()
     return kind._meta.pk.to_python(found[0]) if found else None
 

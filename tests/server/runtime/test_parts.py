@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from django.conf import settings as settings_of_the_service
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
@@ -11,6 +12,7 @@ from pytest_django import Settings
 from server.runtime import home, parts, schema
 from server.runtime.broker import celery_url
 from server.runtime.home import NotStarted
+from server.submissions import queue
 
 
 def test_a_part_is_refused_if_it_would_use_its_own_database_and_broker(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -31,6 +33,21 @@ def test_a_part_with_both_servers_lacks_none(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("DATABASE_URL", "postgres://db/podium")
     monkeypatch.setenv("REDIS_URL", "rediss://cache")
     assert parts.missing_servers() == ""
+
+
+def test_a_worker_reads_only_the_queues_of_the_jobs_that_it_takes(settings: Settings) -> None:
+    def queues() -> str:
+        command = parts.worker()["worker"].command
+        return command[command.index("--queues") + 1]
+
+    assert queues() == "celery,kits,comparisons,reruns"
+    settings.WORKER_QUEUES = ["scores", "reruns"]
+    assert queues() == "celery,reruns"
+
+
+def test_every_kind_of_job_has_a_queue_that_a_worker_can_read() -> None:
+    assert {found.name for found in queue.QUEUES.values()} == set(settings_of_the_service.BROKER_QUEUES.values())
+    assert list(settings_of_the_service.BROKER_QUEUES) == settings_of_the_service.WORKER_QUEUES
 
 
 def test_each_process_belongs_to_one_part() -> None:

@@ -26,8 +26,8 @@ def test_a_message_contains_the_id_and_a_rerun_has_the_lower_priority(monkeypatc
     queue.enqueue(Submission, SUBMISSION)
     queue.enqueue(Rerun, 7)
     assert sent == [
-        ("worker.evaluate", {"args": [str(SUBMISSION)], "priority": 0, "retry": False}),
-        ("worker.rerun", {"args": [7], "priority": 9, "retry": False}),
+        ("worker.evaluate", {"args": [str(SUBMISSION)], "queue": "celery", "priority": 0, "retry": False}),
+        ("worker.rerun", {"args": [7], "queue": "reruns", "priority": 9, "retry": False}),
     ]
 
 

@@ -296,3 +296,23 @@ def test_a_worker_that_finishes_wakes_another_if_no_message_is_left(
 def test_whether_a_file_is_small_depends_on_its_unpacked_size(settings: Settings, content: bytes, small: Path) -> None:
     settings.SMALL_FILE_MAX_BYTES = 1000
     assert is_small(ContentFile(content)) == small
+
+
+def test_intervals_of_shown_scores_come_before_rescorings_and_these_before_explanations(
+    make: Make, phase: Phase, waiting: Callable[..., Rerun]
+) -> None:
+    explanation = waiting(make.team(phase.challenge), purpose=Rerun.Purpose.EXPLANATION)
+    rescoring = waiting(make.team(phase.challenge))
+    make.truth(phase)
+    interval = waiting(make.team(phase.challenge))
+    Rerun.objects.filter(pk__in=[explanation.pk, interval.pk]).update(truth=phase.truth)
+    assert [scheduling.claim_next(Rerun, large=True) for _ in range(3)] == [interval, rescoring, explanation]
+
+
+def test_the_oldest_rescoring_or_explanation_comes_first_if_it_is_owed_a_turn(
+    make: Make, phase: Phase, waiting: Callable[..., Rerun]
+) -> None:
+    interval = waiting(make.team(phase.challenge))
+    explanations = [waiting(make.team(phase.challenge), purpose=Rerun.Purpose.EXPLANATION) for _ in range(2)]
+    claimed = [scheduling.claim_next(Rerun, large=True, late=True) for _ in range(3)]
+    assert claimed == [*explanations, interval]

@@ -4,6 +4,7 @@ import logging
 import os
 import sys
 from argparse import ArgumentParser
+from collections.abc import Sequence
 from typing import Any
 
 from django.conf import settings
@@ -28,7 +29,6 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--services", action="store_true", help=f"refuse to start without {' and '.join(SERVICES)}")
-
         parser.add_argument(
             "--only",
             choices=tuple(PARTS),
@@ -36,7 +36,18 @@ class Command(BaseCommand):
             help="run only this part; the sweeper also sends emails; needs PostgreSQL and Redis",
         )
 
-    def handle(self, *, services: bool = False, only: str = "", **options: Any) -> None:
+        parser.add_argument(
+            "--queues",
+            choices=tuple(settings.BROKER_QUEUES),
+            nargs="+",
+            default=[],
+            help="let the worker take only these jobs, instead of those in WORKER_QUEUES",
+        )
+
+    def handle(self, *, services: bool = False, only: str = "", queues: Sequence[str] = (), **options: Any) -> None:
+        if queues:  # The worker reads the environment.
+            settings.WORKER_QUEUES = list(queues)
+            os.environ["WORKER_QUEUES"] = ",".join(queues)
         if only and (reason := missing_servers()):
             raise CommandError(reason, returncode=WRONG_USAGE)
         missing = [name for name in SERVICES if not os.environ.get(name)]

@@ -1,0 +1,25 @@
+"""The settings of the service with the app `releases`, and its middleware."""
+
+from collections.abc import Callable
+
+from django.apps import apps
+from django.http import HttpRequest, HttpResponse
+
+from server.settings import *  # noqa: F403
+from server.settings import INSTALLED_APPS, MIDDLEWARE
+
+INSTALLED_APPS += ["releases"]
+MIDDLEWARE += ["releases.settings.visits"]
+
+
+def visits(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
+    """Write a row for each request, and read the latest one."""
+
+    def respond(request: HttpRequest) -> HttpResponse:
+        model = apps.get_model("releases", "Visit")
+        column = model._meta.get_fields()[1].name
+        model._default_manager.create(**{column: request.path})
+        model._default_manager.values_list(column).latest("pk")
+        return get_response(request)
+
+    return respond

@@ -1,0 +1,35 @@
+"""Runs tests on PostgreSQL and on Redis over TCP. Usage: `python -m tests.services [arguments of pytest]`.
+
+Unless a file or folder is given, all tests run that use a database, a broker or the processes of the service.
+DATABASE_URL is the address of a PostgreSQL server on which databases can be created. Redis is a new server with a
+password.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.flows.redis_server import own_redis
+
+POSTGRES = "postgres://postgres@127.0.0.1:5432/postgres"
+FOLDERS = ("tests/server", "tests/worker", "tests/flows")
+# Tests of the embedded default (SQLite, private Redis) do not run. Tests that always use their own PostgreSQL run only
+# if they are named, because `make test` runs them, too. Sockets are allowed because Redis is reached by TCP.
+NAMED, ALL = "not embedded", "not embedded and not services"
+
+
+def main(arguments: list[str]) -> int:
+    has_paths = any(Path(word.partition("::")[0]).exists() for word in arguments)
+    chosen = ["-m", NAMED, *arguments] if has_paths else ["-m", ALL, *arguments, *FOLDERS]
+    command = [sys.executable, "-m", "pytest", "-q", "--force-enable-socket", *chosen]
+    with tempfile.TemporaryDirectory(prefix="podium-services-") as folder, own_redis(Path(folder, "redis")) as url:
+        servers = {"DATABASE_URL": os.environ.get("DATABASE_URL") or POSTGRES, "TEST_SERVICES": url.rsplit("/", 1)[0]}
+        # Importing `server` has set the settings of the service, which are not those of the tests.
+        environment = {**os.environ, **servers, "DJANGO_SETTINGS_MODULE": "tests.settings"}
+        return subprocess.run(command, env=environment).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

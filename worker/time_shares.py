@@ -1,0 +1,57 @@
+"""Gives a tenth of a worker's time to jobs that wait below others, so that they progress even on a busy night.
+
+Scores come before reruns, and the intervals of new scores come before rescorings and explanations. Without shares, a
+rescoring would not progress as long as submissions arrive.
+"""
+
+from dataclasses import dataclass
+
+from server.submissions.models import Rerun, Submission
+
+SHARE = 0.1
+# The jobs below get a turn when they are owed this many seconds: after nine seconds in which others came first.
+TURN_SECONDS = 1.0
+
+
+@dataclass
+class TimeShare:
+    """Counts how many seconds a process owes to the jobs that wait below the others.
+
+    A job may take much longer than it is owed. The next turn is then due when the difference was made up for.
+    """
+
+    owed: float = 0.0
+
+    @property
+    def is_due(self) -> bool:
+        return self.owed >= TURN_SECONDS
+
+    def count_above(self, seconds: float) -> None:
+        """Count the time of a job that came first."""
+        self.owed += seconds * SHARE / (1 - SHARE)
+
+    def count_below(self, seconds: float) -> None:
+        """Count the time of a job below. If no turn was due, the job was next anyway, and nothing is owed any more."""
+        self.owed = self.owed - seconds if self.is_due else min(self.owed, 0.0)
+
+    def forgive(self) -> None:
+        """Owe nothing, because no job waits below."""
+        self.owed = min(self.owed, 0.0)
+
+
+# Each process of a worker has its own shares: of reruns beside scores, and of late reruns (rescorings, explanations)
+# beside the intervals of new scores.
+of_reruns, of_late_reruns = TimeShare(), TimeShare()
+
+
+def is_late(rerun: Rerun) -> bool:
+    """Return whether a rerun comes after the intervals of new scores: a rescoring or an explanation."""
+    return rerun.purpose != Rerun.Purpose.INTERVALS or not rerun.truth.active
+
+
+def count(job: Submission | Rerun, seconds: float) -> None:
+    """Count the time that a job has taken."""
+    if isinstance(job, Submission):
+        return of_reruns.count_above(seconds)
+    of_reruns.count_below(seconds)
+    (of_late_reruns.count_below if is_late(job) else of_late_reruns.count_above)(seconds)
