@@ -246,8 +246,9 @@ def frozen_then(phase: Phase, terms: BoardTerms, *, split: str, access: ScoreAcc
 def access_then(access: ScoreAccess, terms: BoardTerms, *, is_over: bool) -> ScoreAccess:
     """Return what the viewer may see of the scores on a leaderboard from an earlier time.
 
-    Organizers see as much as on the current leaderboard. For participants, ladder feedback applies if it applies now or
-    applied then, and scores are rounded to the number of decimals then or now, whichever is smaller.
+    Organizers see as much as on the current leaderboard. For participants, ladder feedback (which hides scores that are
+    not a clear improvement) applies if it applies now or applied then, and scores are rounded to the number of decimals
+    then or now, whichever is smaller.
     """
     if access.exact_ends:  # Only organizers and operators see the exact endpoints of confidence intervals.
         return access

@@ -22,7 +22,7 @@ class Detections:
     Attributes
     ----------
     images, labels : int64 arrays of shape (N,)
-        Code of the image and of the label of each detection; -1 for a label that is not in the ground truth.
+        Image code and label code of each detection; -1 for a label that is not in the ground truth.
     confidences : float64 array of shape (N,)
     boxes : float64 array of shape (N, 4)
     rows : int64 array of shape (N,)

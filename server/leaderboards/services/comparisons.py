@@ -1,8 +1,8 @@
 """Schedules, claims and records comparisons, the jobs that compare the entries of a leaderboard with each other.
 
-The sweeper finds leaderboards that have changed and wakes a worker, which computes tie groups and rank intervals
-(`worker.comparisons`). Therefore several changes within a few seconds cause only one comparison, and recording a score
-is not delayed.
+The sweeper, a periodic task, finds leaderboards that have changed and wakes a worker, which computes tie groups
+(adjacent teams whose scores do not differ significantly) and rank intervals (`worker.comparisons`). Therefore several
+changes within a few seconds cause only one comparison, and recording a score is not delayed.
 """
 
 import logging
