@@ -166,7 +166,10 @@ class ShownBoard:
     def rows_of(
         self, entries: Sequence[Any], ranks: Sequence[int | None], *, consecutive: bool = True
     ) -> list[BoardRow]:
-        """Return the rows of entries read by `entry_queries`. Tie groups are set only if `consecutive` is true."""
+        """Return the rows of entries read by `entry_queries`.
+
+        Tie groups (adjacent teams whose scores do not differ significantly) are set only if `consecutive` is true.
+        """
         metrics = _all_metrics([entry.evaluation_id for entry in entries if entry.evaluation_id], self.split)
         teams = [entry.team_id for entry in entries]
         counts: dict[int, int] = {}

@@ -159,7 +159,7 @@ def release(comparison: Comparison) -> bool:
 
 @transaction.atomic
 def forget(phase: Phase) -> None:
-    """Delete the results of a phase's comparisons, so that they are computed again.
+    """Delete the results of comparing the entries of a phase's leaderboards, so that they are computed again.
 
     Call this, for example, after the number of decimals has changed. A worker that has already begun a comparison loses
     its lease, that is, its claim on the job.

@@ -231,7 +231,8 @@ class ExplainedSplit:
     def _rules(self) -> Iterator[tuple[bool, bool, int]]:
         """Yield each combination of rules in the ablation table.
 
-        The rules are whether the hierarchy is used, whether only verified classes are scored, and the group-of weight.
+        The rules are whether the hierarchy is used, whether only verified classes (those known to be present or absent
+        in an image) are scored, and the group-of weight.
         """
         return product((True, False) if self.truth.has_copies else (False,), (True, False), (1, 0))
 
