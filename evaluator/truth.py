@@ -202,10 +202,7 @@ class Truth:
 
     @property
     def usage_hash(self) -> str | None:
-        """A hash of the usage of all images (public, private or ignored), or None if there is no salt.
-
-        The hash is keyed with the salt, a secret, so that nobody can guess the usage and confirm the guess.
-        """
+        """A hash of the usage of all images (public, private or ignored), keyed with the salt; None without a salt."""
         names = {code: name.capitalize() for name, code in USAGES.items()}
         return usage_hash(self.salt, zip(self.images, map(names.__getitem__, self.usage.tolist()), strict=True))
 
@@ -290,8 +287,7 @@ def drawn_usage(images: Sequence[str], share: float, seed: int, *, salt: bytes =
     """Return the content of a ``usage.csv`` in which a fraction of about ``share`` of the images is public.
 
     The result is the same on all machines. An image is public if :func:`evaluator.salt.image_fraction` is below
-    ``share``, and private otherwise. If there is a salt, which is a secret, the split does not depend on the seed.
-    Without a salt, anyone who guesses the seed (here 7) can compute the split.
+    ``share``, and private otherwise. Without a secret salt, anyone who guesses the seed (here 7) can compute the split.
 
     >>> drawn_usage(["b", "a"], 1.0, 7).split()
     [b'ImageID,Usage', b'a,Public', b'b,Public']
