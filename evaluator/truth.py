@@ -202,7 +202,7 @@ class Truth:
 
     @property
     def usage_hash(self) -> str | None:
-        """A hash of the usage of all images (public, private or ignored). It is None if there is no salt."""
+        """A hash of the usage of all images (public, private or ignored), keyed with the salt; None without a salt."""
         names = {code: name.capitalize() for name, code in USAGES.items()}
         return usage_hash(self.salt, zip(self.images, map(names.__getitem__, self.usage.tolist()), strict=True))
 
@@ -287,7 +287,7 @@ def drawn_usage(images: Sequence[str], share: float, seed: int, *, salt: bytes =
     """Return the content of a ``usage.csv`` in which a fraction of about ``share`` of the images is public.
 
     The result is the same on all machines. An image is public if :func:`evaluator.salt.image_fraction` is below
-    ``share``, and private otherwise. Without a salt, anyone who guesses the seed (here 7) can compute the split.
+    ``share``, and private otherwise. Without a secret salt, anyone who guesses the seed (here 7) can compute the split.
 
     >>> drawn_usage(["b", "a"], 1.0, 7).split()
     [b'ImageID,Usage', b'a,Public', b'b,Public']

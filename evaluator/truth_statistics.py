@@ -201,7 +201,7 @@ def box_areas(boxes: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
 
 
 def _range_names(edges: Sequence[int]) -> list[str]:
-    """Return the names of the bins of a histogram of whole numbers, given their lower limits.
+    """Return names for the bins of a histogram of whole numbers, given their lower limits.
 
     >>> _range_names((0, 1, 3, 6))
     ['0', '1–2', '3–5', '≥ 6']

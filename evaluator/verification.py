@@ -130,7 +130,7 @@ def _has_headline(results: Results, score: float, scores: Mapping[str, Any]) -> 
 def _scores(results: Results, prepared: Path, path: Path, resources: Resources) -> dict[str, Any] | None:
     """Return the scores of a file, keyed by split and metric, or None if the file has defects.
 
-    The scores are rounded to as many decimals as the scores in the exported results.
+    The scores are rounded to the same number of decimals as the scores in the exported results.
     """
     request = ScoringRequest(results.track, prepared, path, parameters=results.parameters, resources=resources)
     try:

@@ -40,7 +40,7 @@ class Engine(Protocol):
     """
 
     def sums(self, weights: Weights, groups: ImageGroups) -> Numbers:
-        """Return the total weight of the images in each group of images, shape (groups, replicates)."""
+        """Return the total image weight of each group of images, shape (groups, replicates)."""
 
     def average_precisions(
         self, weights: Weights, steps: CurveSteps, positives: Numbers, partial_weight: float

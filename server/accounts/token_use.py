@@ -36,7 +36,7 @@ def note_use(token: ApiToken, *, now: datetime) -> None:
 
 @contextmanager
 def without_waiting() -> Iterator[None]:
-    """Make writes to SQLite within this block fail immediately if another process is writing.
+    """Make writes to SQLite within a `with` block fail immediately if another process is writing.
 
     Other databases are not affected, because they lock individual rows.
     """

@@ -33,7 +33,7 @@ def user_actor(user: Any) -> Actor:
 
 @contextmanager
 def acting(actor: Actor) -> Iterator[None]:
-    """Record the given actor for every action within the block, even for actions on behalf of another user."""
+    """Record the given actor for every action within a `with` block, even for actions on behalf of another user."""
     token = _acting.set(actor)
     try:
         yield

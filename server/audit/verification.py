@@ -22,9 +22,9 @@ def is_hashed(entry: Entry, *, key: str) -> bool:
 def faults() -> Iterator[str]:
     """Yield one sentence for every fault in the hash chain of the audit log.
 
-    Entries that were written before the audit key existed have plain hashes. From the first entry with a keyed hash on,
-    a plain hash is reported as a fault. The number of this first entry is also recorded outside the database, so that a
-    log that was rewritten with plain hashes is detected.
+    Entries that were written before the audit key existed have plain hashes. After the first entry with a keyed hash,
+    any plain hash is reported as a fault. The number of this first entry is also recorded outside the database, so that
+    a log that was rewritten with plain hashes is detected.
     """
     notes = external_records.notes()
     yield from notes.faults

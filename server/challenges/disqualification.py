@@ -59,7 +59,7 @@ def reinstate(*, team: Team, by: User | None, reason: str = "") -> Team:
 
 @transaction.atomic
 def remove_baseline(*, team: Team, by: User | None) -> Team:
-    """Take a baseline off all leaderboards. Its submissions and scores are kept."""
+    """Take a baseline (a team without members) off all leaderboards. Its submissions and scores are kept."""
     locked = lock_baseline(team, by)
     if locked.disqualified_at is not None:
         raise Refused("invalid", f"{locked.name} was already removed.")
@@ -69,7 +69,7 @@ def remove_baseline(*, team: Team, by: User | None) -> Team:
 
 @transaction.atomic
 def put_back_baseline(*, team: Team, by: User | None) -> Team:
-    """Put a removed baseline back on the leaderboards."""
+    """Put a removed baseline (a team without members) back on the leaderboards."""
     locked = lock_baseline(team, by)
     if locked.disqualified_at is None:
         raise Refused("invalid", f"{locked.name} has not been removed, so it cannot be put back.")

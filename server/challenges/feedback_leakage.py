@@ -55,10 +55,11 @@ def bits_of_an_interval(phase: Phase) -> float:
 
 
 def bits_of_a_rank(phase: Phase) -> float:
-    """Return the number of bits revealed by a rank and its tie group. Under ladder feedback, no ties are shown.
+    """Return the number of bits revealed by a rank and its tie group.
 
     A tie group consists of adjacent teams that do not differ significantly. The leaderboard shows whether a team shares
-    the tie group of the team above it and, if the team starts a new group, which team is the last one in this group.
+    the tie group of the team above it and, if the team starts a new group, which team is the last in this group. Ladder
+    feedback, which hides scores that are not a clear improvement, shows no ties.
     """
     return log2(TEAMS) + (0.0 if phase.is_ladder else log2(TIES) + log2(TEAMS))
 
@@ -77,7 +78,7 @@ def bits_of_rank_intervals(phase: Phase) -> float:
 def bits_of_comparisons(phase: Phase) -> float:
     """Return the number of bits that the score differences between a team's own files reveal.
 
-    It is 0 under ladder feedback.
+    It is 0 under ladder feedback, which hides scores that are not a clear improvement.
     """
     files = min(MAX_COMPARED, phase.quota_total or MAX_COMPARED)
     return 0.0 if phase.is_ladder else (files - 1) * bits_of_an_interval(phase)
@@ -86,7 +87,7 @@ def bits_of_comparisons(phase: Phase) -> float:
 def bits_of_other_teams(phase: Phase) -> float:
     """Return the number of bits that the score differences between a team and all other teams reveal.
 
-    It is 0 under ladder feedback.
+    It is 0 under ladder feedback, which hides scores that are not a clear improvement.
     """
     return 0.0 if phase.is_ladder else TEAMS * bits_of_an_interval(phase)
 

@@ -26,6 +26,9 @@ def is_outdated(truth: Truth, phase: Phase) -> bool:
 
 
 def signature_of(phase: Phase, sha256: str) -> str:
-    """Return the evaluation signature for a phase's current settings and the ground truth with the given sha256."""
+    """Return the evaluation signature for a phase's current settings and the ground truth with the given sha256.
+
+    The signature names the track, its parameters, the ground truth and the evaluator version.
+    """
     track = phase.declared_track
     return compose(track, track.resolve(phase.parameters), sha256)

@@ -124,7 +124,8 @@ def is_earlier(one: datetime, other: datetime | None) -> bool:
 def loosened(old: Terms, new: Terms, now: datetime) -> Iterator[str]:
     """Yield a phrase for each kind of information on scores that a change to a phase newly shows to participants.
 
-    Once the private scores are shown, ladder feedback hides nothing, so turning it off then reveals nothing more.
+    Once the private scores are shown, ladder feedback, which hid scores that were not a clear improvement, hides
+    nothing, so turning it off then reveals nothing more.
     """
     if old.shows_private(now):
         pass

@@ -58,7 +58,7 @@ def rank_interval(entry: Any, rank: int | None) -> RankInterval | None:
 def gain(entry: Any, access: ScoreAccess) -> Gain | None:
     """Return the stored interval for the change in the team's score over the past week, rounded for the viewer.
 
-    Return None if no interval is stored, or under ladder feedback.
+    Return None if no interval is stored, or under ladder feedback, which hides scores that are not a clear improvement.
     """
     ends = access.interval(entry.gain_low, entry.gain_high)
     return Gain(entry.earlier, ends) if ends and not access.ladder else None
@@ -67,8 +67,8 @@ def gain(entry: Any, access: ScoreAccess) -> Gain | None:
 def ties(entries: Iterable[Any]) -> list[bool | None]:
     """Return, for consecutive entries, whether each is in the same tie group as the entry above it.
 
-    The value is None (unknown) if the team with which the entry was compared is no longer on the leaderboard or has
-    moved.
+    A tie group consists of adjacent teams whose scores do not differ significantly. The value is None (unknown) if the
+    team with which the entry was compared is no longer on the leaderboard or has moved.
     """
     found: list[bool | None] = []
     group: int | None = None  # primary key of the first entry in the tie group to which the preceding entry belongs

@@ -45,7 +45,8 @@ class RankTable:
 def with_changes(board: ShownBoard, rows: Sequence[BoardRow]) -> list[BoardRow]:
     """Add the team's entry from a week ago to each row or, on a final private leaderboard, the team's public rank.
 
-    Rows are unchanged on past leaderboards, under ladder feedback, and if no team had an entry a week ago.
+    Rows are unchanged on past leaderboards, under ladder feedback (which hides scores that are not a clear
+    improvement), and if no team had an entry a week ago.
     """
     since, public = compared_since(board), public_counterpart(board)
     if since is not None and (earlier := week_ago(board, since)).teams:
@@ -125,7 +126,8 @@ def evaluations_week_ago(phase: Phase, *, now: datetime) -> dict[int, int]:
     """Return the evaluation that each team had on the public leaderboard a week ago.
 
     The result is empty if those scores cannot be compared with the current ones, because the phase has ladder feedback
-    or because they were computed with another ground truth, evaluator version or parameters.
+    (which hides scores that are not a clear improvement) or because they were computed with another ground truth,
+    evaluator version or parameters.
     """
     access = ScoreAccess(frozenset({"public"}), phase.feedback_decimals, False, phase.has_ladder(now))
     board = board_seen(phase, split="public", access=access, now=now)

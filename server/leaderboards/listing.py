@@ -112,7 +112,8 @@ class Listing:
     def page(self, start: int, stop: int) -> list[BoardRow]:
         """Return the rows from `start` up to, but not including, `stop`.
 
-        The rows have tie groups only if all entries are listed in rank order.
+        The rows have tie groups (adjacent teams whose scores do not differ significantly) only if all entries are
+        listed in rank order.
         """
         if self.selection.is_everything:
             return self.board.page(start, stop)

@@ -17,10 +17,10 @@ from server.submissions.feedback import ScoreAccess
 class Period:
     """A period during which a leaderboard showed the entries of one `Board` row.
 
-    A phase can have several `Board` rows for one split, because rescorings and ladder feedback lead to new ones.
-    `access` is what the viewer may see of the scores. `until` is None for the current period. `board` is None if no
-    such row exists yet. If the leaderboard was frozen during the period, it showed the entries that were valid at the
-    time `frozen`.
+    A phase can have several `Board` rows for one split, because rescorings lead to new ones, and so does ladder
+    feedback, which hides scores that are not a clear improvement. `access` is what the viewer may see of the scores.
+    `until` is None for the current period. `board` is None if no such row exists yet. If the leaderboard was frozen
+    during the period, it showed the entries that were valid at the time `frozen`.
     """
 
     since: datetime
@@ -76,8 +76,8 @@ def terms_in(terms: Sequence[BoardTerms], moment: datetime) -> BoardTerms:
 def turning_points(phase: Phase, terms: Sequence[BoardTerms], now: datetime) -> list[datetime]:
     """Return the times at which the terms changed, the leaderboard froze, or the private scores were revealed.
 
-    The terms are the evaluation signature and the feedback settings. Revealing the private scores ends ladder feedback
-    and the freeze.
+    The terms are the feedback settings and the evaluation signature, which names the track, its parameters, the ground
+    truth and the evaluator version. Revealing the private scores ends ladder feedback and the freeze.
     """
     points = {one.since for one in terms}
     later = {after(one.freeze_at) for one in terms if one.freeze_at}

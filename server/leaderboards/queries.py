@@ -166,7 +166,7 @@ class ShownBoard:
     def rows_of(
         self, entries: Sequence[Any], ranks: Sequence[int | None], *, consecutive: bool = True
     ) -> list[BoardRow]:
-        """Return the rows of entries read by `entry_queries`. Tie groups are set only if `consecutive` is true."""
+        """Return the rows of entries. Tie groups (see `ranking.in_tie_groups`) are set only if `consecutive`."""
         metrics = _all_metrics([entry.evaluation_id for entry in entries if entry.evaluation_id], self.split)
         teams = [entry.team_id for entry in entries]
         counts: dict[int, int] = {}
@@ -246,8 +246,8 @@ def frozen_then(phase: Phase, terms: BoardTerms, *, split: str, access: ScoreAcc
 def access_then(access: ScoreAccess, terms: BoardTerms, *, is_over: bool) -> ScoreAccess:
     """Return what the viewer may see of the scores on a leaderboard from an earlier time.
 
-    Organizers see as much as on the current leaderboard. For participants, ladder feedback applies if it applies now or
-    applied then, and scores are rounded to the number of decimals then or now, whichever is smaller.
+    Organizers see as much as on the current leaderboard. For participants, ladder feedback (only clear improvements are
+    shown) applies if it applies now or applied then, and scores have the lower of the two numbers of decimals.
     """
     if access.exact_ends:  # Only organizers and operators see the exact endpoints of confidence intervals.
         return access

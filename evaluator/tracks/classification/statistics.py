@@ -5,7 +5,7 @@ from evaluator.truth_statistics import Statistics
 
 
 def describe(truth: ClassificationTruth, statistics: Statistics) -> None:
-    """Add statistics about verified labels to ``statistics``."""
+    """Add statistics about the labels that were verified as present or as absent to ``statistics``."""
     images, labels = truth.images_and_labels(truth.verified)
     present = truth.present
     statistics.count("Labels verified as present", images[present])

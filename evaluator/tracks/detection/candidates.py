@@ -22,7 +22,7 @@ class Detections:
     Attributes
     ----------
     images, labels : int64 arrays of shape (N,)
-        Code of the image and of the label of each detection; -1 for a label that is not in the ground truth.
+        Image code and label code of each detection; -1 for a label that is not in the ground truth.
     confidences : float64 array of shape (N,)
     boxes : float64 array of shape (N, 4)
     rows : int64 array of shape (N,)
@@ -118,8 +118,8 @@ def are_verified(truth: ObjectTruth, detections: Detections) -> NDArray[np.bool_
 def indices_within_cap(truth: ObjectTruth, detections: Detections, tie_breaks: TieBreaks) -> NDArray[np.int64]:
     """Return the indices of the 10,000 most confident detections for each image and label.
 
-    This limit applies to every label, verified or not. All labels that are not in the ground truth are treated as one
-    label.
+    This limit applies to every label, whether or not it is verified (known to be present or absent) in the image. All
+    labels that are not in the ground truth are treated as one label.
     """
     keys = detections.images * (len(truth.labels) + 1) + detections.labels + 1
     return most_confident(MAX_PER_IMAGE_AND_CLASS, keys, detections.confidences, tie_breaks)

@@ -69,7 +69,7 @@ class ScoredDetections:
     group_weight : float
         The amount that a matched group adds to the number of true positives.
     crowded : bool array of shape (images,)
-        See :func:`evaluator.metrics.resampling.crowded_images`.
+        Which images have unusually many predictions; see :func:`evaluator.metrics.resampling.crowded_images`.
     """
 
     truth: ObjectTruth

@@ -1,4 +1,4 @@
-"""Matches detections by the rules of FiftyOne instead of those of the official Open Images code."""
+"""Matches detections by FiftyOne's rules instead of those of the official Open Images code."""
 
 from dataclasses import replace
 from importlib import import_module

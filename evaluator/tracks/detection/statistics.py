@@ -7,7 +7,7 @@ from evaluator.truth_statistics import Statistics, box_areas
 
 
 def describe(truth: DetectionTruth, statistics: Statistics) -> None:
-    """Add statistics about boxes, classes and verified labels to ``statistics``."""
+    """Add statistics about boxes, classes and labels verified as present or as absent to ``statistics``."""
     objects, groups = truth.object_is_annotated, truth.group_is_annotated
     keys = np.concatenate([truth.object_keys[objects], truth.group_keys[groups]])
     rows = np.concatenate([truth.object_rows[objects], truth.group_rows[groups]])

@@ -117,7 +117,10 @@ class DetectionTruth(ObjectTruth):
         return self._part(objects, groups, verified=np.unique(np.concatenate(keys)))
 
     def without_copied_boxes(self) -> Self:
-        """Return the ground truth without the copies of boxes that the hierarchy adds. Verified labels are kept."""
+        """Return the ground truth without the copies of boxes that the hierarchy adds. All verified labels are kept.
+
+        Verified labels are those known to be present or absent in an image.
+        """
         return self._part(self.object_is_annotated, self.group_is_annotated, verified=self.verified)
 
     def _part(self, objects: Mask, groups: Mask, *, verified: Keys) -> Self:

@@ -140,7 +140,10 @@ def _verified_labels(
 
 
 def _by_image(arrays: Mapping[str, NDArray[Any]], *, images: int, labels: int) -> dict[str, NDArray[Any]]:
-    """Return the verified labels of each image, and the indices of the image's first label and first triplet."""
+    """Return the verified labels of each image, and the indices of the image's first label and first triplet.
+
+    A label is verified in an image if image_labels.csv has a row for it, or if a triplet of the image has it.
+    """
     keys, bounds = arrays["known"], np.arange(images + 1)
     negative = np.isin(keys, arrays["negative"])
     return {

@@ -95,7 +95,7 @@ class ScoredPairs:
     weights : three floats
         As in :meth:`WeightedSplit.metrics`.
     crowded : bool array of shape (images,)
-        See :func:`evaluator.metrics.resampling.crowded_images`.
+        Which images have unusually many predictions; see :func:`evaluator.metrics.resampling.crowded_images`.
     """
 
     truth: RelationshipsTruth

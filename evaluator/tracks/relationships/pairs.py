@@ -27,8 +27,8 @@ class Pairs:
     rows : int64 array of shape (N,)
         Row of each pair in the table that was read.
     images, relations : int64 arrays of shape (N,)
-        Code of the image and of the relation of each pair. Relations that are not in the ground truth all share the
-        code after that of the last relation.
+        Image code and relation code of each pair. Relations that are not in the ground truth all share the code after
+        that of the last relation.
     keys : int64 array of shape (N,)
         Triplet key of each pair, encoded as in the ground truth; -1, which is not a valid key, if one of the labels is
         not in the ground truth.

@@ -30,7 +30,7 @@ class Objects:
     Attributes
     ----------
     images, labels : int64 arrays of shape (N,)
-        Code of the image and of the label of each object.
+        Image code and label code of each object.
     boxes : float64 array of shape (N, 4)
     groups : bool array of shape (N,)
         Whether each object is a group.
@@ -55,7 +55,7 @@ class Objects:
         return Objects(self.images[chosen], self.labels[chosen], self.boxes[chosen], self.groups[chosen])
 
     def with_(self, other: "Objects") -> "Objects":
-        """Return these objects, followed by the objects of ``other``."""
+        """Return the objects in ``self``, followed by those in ``other``."""
         names = ("images", "labels", "boxes", "groups")
         return Objects(*(np.concatenate([getattr(self, name), getattr(other, name)]) for name in names))
 
@@ -215,8 +215,8 @@ def _by_kind(
     mask_of : int64 array of shape (objects,)
         Row of each object in masks.csv, or NO_MASK.
     origin, keys : int64 arrays of shape (N,)
-        Index of the object and key of each of the N copies. Each object has a copy for its own label and one for each
-        ancestor.
+        For each of the N copies, the index of its object, and its key. Each object has a copy for its own label and one
+        for each ancestor.
     """
     order = np.lexsort((origin, keys))
     arrays: dict[str, NDArray[Any]] = {}

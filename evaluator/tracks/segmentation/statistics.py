@@ -7,7 +7,7 @@ from evaluator.truth_statistics import Statistics
 
 
 def describe(truth: SegmentationTruth, statistics: Statistics) -> None:
-    """Add statistics about masks, classes and verified labels to ``statistics``."""
+    """Add statistics about masks, classes and labels verified as present or as absent to ``statistics``."""
     keys = np.concatenate([truth.object_keys, truth.group_keys])
     rows = np.concatenate([truth.object_masks, truth.group_masks])
     is_group = np.arange(len(keys)) >= len(truth.object_keys)

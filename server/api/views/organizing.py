@@ -135,8 +135,8 @@ class Apply(APIView):
         """Apply the open rescoring of a phase. All leaderboards change to the new scores at the same time.
 
         If private images would become public, an owner must confirm this with the short name of the phase. If no
-        rescoring is open, and the last one was applied without a reason, the reason in the request is saved for that
-        rescoring.
+        rescoring is open, and the most recent rescoring was applied without a reason, the reason in the request is
+        saved for it.
         """
         found = organized_phase_at(request, slug, phase)
         given = validated(ApplyInput, request)

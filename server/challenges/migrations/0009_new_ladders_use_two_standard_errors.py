@@ -2,7 +2,10 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    """Change the default margin of ladder feedback to two standard errors. Existing phases are not changed."""
+    """Change the default margin of ladder feedback to two standard errors. Existing phases are not changed.
+
+    Ladder feedback shows only scores that exceed the team's best score by this margin.
+    """
 
     dependencies = [
         ("challenges", "0008_phase_ladder_standard_errors"),

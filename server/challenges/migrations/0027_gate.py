@@ -2,7 +2,7 @@ from django.db import migrations, models
 
 
 def exempt_existing_phases(apps, schema_editor):
-    """Let existing phases accept submissions without passing the gate, the automatic checks of their ground truths."""
+    """Allow existing phases to accept submissions without passing the gate, the automatic checks of ground truths."""
     apps.get_model("challenges", "Phase").objects.update(gate_exempt=True)
 
 

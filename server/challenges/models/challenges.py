@@ -187,7 +187,10 @@ class Phase(models.Model):
         return bool(self.feedback == self.Feedback.LADDER)
 
     def has_ladder(self, now: datetime) -> bool:
-        """Return whether ladder feedback is in effect. It ends when participants can read the private scores."""
+        """Return whether ladder feedback, which hides scores that are not a clear improvement, is in effect.
+
+        Ladder feedback ends when participants can read the private scores.
+        """
         return self.is_ladder and not self.shows_private(now)
 
     @property

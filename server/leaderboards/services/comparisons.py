@@ -1,8 +1,8 @@
 """Schedules, claims and records comparisons, the jobs that compare the entries of a leaderboard with each other.
 
-The sweeper finds leaderboards that have changed and wakes a worker, which computes tie groups and rank intervals
-(`worker.comparisons`). Therefore several changes within a few seconds cause only one comparison, and recording a score
-is not delayed.
+The sweeper, a periodic task, finds leaderboards that have changed and wakes a worker, which computes tie groups
+(adjacent teams whose scores do not differ significantly) and rank intervals (`worker.comparisons`). Therefore several
+changes within a few seconds cause only one comparison, and recording a score is not delayed.
 """
 
 import logging
@@ -159,7 +159,7 @@ def release(comparison: Comparison) -> bool:
 
 @transaction.atomic
 def forget(phase: Phase) -> None:
-    """Delete the results of a phase's comparisons, so that they are computed again.
+    """Delete the results of comparing the entries of a phase's leaderboards, so that they are computed again.
 
     Call this, for example, after the number of decimals has changed. A worker that has already begun a comparison loses
     its lease, that is, its claim on the job.

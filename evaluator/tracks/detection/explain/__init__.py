@@ -1,1 +1,1 @@
-"""Explains detection scores: errors, results by size and attribute, an ablation, and a row for each detection."""
+"""Explains detection scores: errors, results by size and attribute, rule ablations, and a row for each detection."""

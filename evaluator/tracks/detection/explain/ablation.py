@@ -21,10 +21,10 @@ def ablation(
 ) -> dict[str, list[ClassRow]]:
     """Return, for each split, the mAP with and without the rules for incomplete labels, hierarchy and group-of boxes.
 
-    Without the first rule, a detection of a class that is not verified in its image is a false positive. Without the
-    second rule, boxes and labels count only for their own class. Without the third rule, the group-of weight is 0 and
-    group-of boxes are not positives. The result has a row for each combination of these rules. The row for the
-    parameters used in scoring contains the score of the submission.
+    Without the first rule, a detection is a false positive if its class is not verified (known to be present or absent)
+    in the image. Without the second rule, boxes and labels count only for their own class. Without the third rule, the
+    group-of weight is 0 and group-of boxes are not positives. The result has a row for each combination of these rules.
+    The row for the parameters used in scoring contains the score of the submission.
 
     If the ground truth was compiled without a hierarchy, there are no rows with the hierarchy.
 

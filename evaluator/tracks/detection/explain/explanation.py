@@ -1,4 +1,4 @@
-"""Explains a detection score: errors, results by size and attribute, an ablation, and a row for each detection."""
+"""Explains a detection score: errors, results by size and attribute, rule ablations, and a row for each detection."""
 
 from dataclasses import dataclass, replace
 from functools import partial

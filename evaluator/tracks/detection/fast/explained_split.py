@@ -47,7 +47,7 @@ class ErrorNumbers:
     Attributes
     ----------
     false : int64 array of shape (kinds, classes)
-        Number of false positives of each kind of error.
+        Number of false positives with each kind of error.
     missed : sequence of float
         Weight of the objects that were missed because of errors of each kind.
     now : float64 array of shape (classes,)
@@ -67,7 +67,7 @@ class ErrorNumbers:
         return np.asarray(self.false[kind])
 
     def misses(self, kind: int) -> float:
-        """Return the sum of the weights of the objects that were missed because of errors of the given kind."""
+        """Return the total weight of the objects that were missed because of the given kind of error."""
         return self.missed[kind]
 
     def gain_without(self, kind: int) -> float:
@@ -207,7 +207,7 @@ class ExplainedSplit:
 
     @property
     def _true(self) -> Numbers:
-        """The sum of the weights of the true positives of each class.
+        """The total weight of the true positives in each class.
 
         The weights are added one by one, so that rounding errors are the same as in the reference implementation.
         """
@@ -231,7 +231,8 @@ class ExplainedSplit:
     def _rules(self) -> Iterator[tuple[bool, bool, int]]:
         """Yield each combination of rules in the ablation table.
 
-        The rules are whether the hierarchy is used, whether only verified classes are scored, and the group-of weight.
+        The rules are whether the hierarchy is used, whether only verified classes (those known to be present or absent
+        in an image) are scored, and the group-of weight.
         """
         return product((True, False) if self.truth.has_copies else (False,), (True, False), (1, 0))
 

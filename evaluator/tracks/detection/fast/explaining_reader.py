@@ -63,7 +63,7 @@ class ExplainingReader(BlockReader):
     Attributes
     ----------
     segments : list of (float64 array, uint32 array)
-        The confidences of the entries of precision/recall curves, and codes for their outcomes.
+        The confidences of precision/recall curve entries, and codes for their outcomes.
     confusions : list of int64 arrays
         The codes of false positives with a wrong class.
     kept : list of (int, Predictions)

@@ -83,6 +83,6 @@ def _curves(readers: Sequence[ExplainingReader], labels: int, threads: int) -> C
 
 
 def _plain_counts(truth: DetectionTruth, hierarchy: Hierarchy) -> NDArray[np.int64]:
-    """Return the numbers of objects, as in ``ObjectTruth.object_counts``, but without copies for ancestors."""
+    """Return the numbers of objects, as in ``ObjectTruth.object_counts``, but without copies for ancestor classes."""
     boxes, groups = truth.object_keys[hierarchy.box_is_annotated], truth.group_keys[hierarchy.group_is_annotated]
     return count_objects(boxes, groups, truth.usage, len(truth.labels))

@@ -25,7 +25,7 @@ class Collected(NamedTuple):
     ----------
     images, labels : int32 arrays of shape (N,)
     predictions : float64 array of shape (N, 5)
-        See ``collected`` in :class:`~evaluator.kernels.detection.state.DetectionState`.
+        Confidence, XMin, XMax, YMin and YMax of each prediction.
     """
 
     images: NDArray[np.int32]

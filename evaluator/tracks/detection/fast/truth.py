@@ -86,7 +86,11 @@ def without_copies(truth: KernelTruth, hierarchy: Hierarchy) -> KernelTruth:
 
 
 def hierarchy_of(truth: DetectionTruth) -> Hierarchy:
-    """Return the data that only explanations need: which boxes and verified classes are copies, and all ancestors."""
+    """Return the data that only explanations need: which boxes and verified classes are copies, and all ancestors.
+
+    With a hierarchy, boxes are copied for the ancestors of their class, and verified classes (those known to be present
+    or absent in an image) for their ancestors or descendants.
+    """
     images, labels = truth.images_and_labels(truth.object_keys)
     is_annotated, groups = truth.object_is_annotated, truth.group_is_annotated
     annotated = np.flatnonzero(is_annotated)

@@ -20,7 +20,7 @@ HALVES = {"all": (0, 1), "public": (0,), "private": (1,)}
 
 @dataclass(slots=True)
 class EntryBuckets:
-    """The sort keys of the entries of all precision/recall curves, bucket by bucket.
+    """The sort keys of all entries in precision/recall curves, bucket by bucket.
 
     A sort key encodes the confidence of an entry, and whether it is a false positive. The number of a bucket is class ×
     2, plus 1 for private images.
