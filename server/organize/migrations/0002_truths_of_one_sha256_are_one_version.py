@@ -1,4 +1,7 @@
-"""Merges versions of a ground truth with equal content. Rescoring between such versions counted submissions twice."""
+"""Merges versions of a ground truth with equal content.
+
+Rescoring from one such version to the other gave each submission two evaluations, and the leaderboards counted both.
+"""
 
 from django.db import migrations
 from django.db.models import Count

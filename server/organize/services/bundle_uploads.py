@@ -1,4 +1,7 @@
-"""Imports bundles that organizers upload. Owners and editors may create challenges and change their own challenges."""
+"""Imports bundles (zip files with a challenge) that organizers upload.
+
+Owners and editors may create challenges and change their own challenges.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -60,8 +63,8 @@ def require_may_import(user: Any) -> None:
 def import_upload(*, path: Path, name: str, by: User, strict: bool = False, consent: Consent = NO_CONSENT) -> Imported:
     """Import an uploaded zip file. The user becomes an organizer of the challenge.
 
-    `name` is the file's name on the user's computer. Raises InvalidBundle with every error, and Refused if the user may
-    not import bundles.
+    `name` is the file's name on the user's computer. Raises InvalidBundle with all errors in the bundle, and Refused if
+    the user may not import bundles.
     """
     require_may_import(by)
     messages: list[str] = []

@@ -1,4 +1,4 @@
-"""Opens and reads bundles within the limits set in the settings.
+"""Opens and reads bundles (zip files or folders with a challenge) within the limits in the settings.
 
 The implementation is in the package `evaluator.bundle`.
 """

@@ -1,7 +1,7 @@
 """Exports a challenge as a bundle: a zip file from which another server can import the challenge.
 
 Importing an exported bundle into an empty server and exporting it again produces an identical file. The only exception
-is a phase without a salt, for which the import generates one.
+is a phase without a salt (a secret that determines the split), for which the import generates one.
 """
 
 import shutil

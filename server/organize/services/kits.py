@@ -1,4 +1,4 @@
-"""Creates check kits. With a kit, participants can find every defect in a submission before they submit it.
+"""Creates check kits: files with which participants can find every defect in a submission before they submit it.
 
 An import creates the kit together with the ground truth. If a ground truth has no kit, or if the settings in its kit
 have changed, the sweeper wakes a worker to create a new kit.
@@ -28,7 +28,10 @@ REVISION = 2
 
 
 def kit_settings(phase: Phase) -> dict[str, Any]:
-    """Return the check kit's settings as JSON data. A kit also contains the ids and labels of the ground truth."""
+    """Return the settings of a phase's check kit (a file for checking submissions offline) as JSON data.
+
+    A kit also contains the ids and labels of the ground truth.
+    """
     resolved = phase.declared_track.resolve(phase.parameters)
     parameters = {name: list(value) if isinstance(value, tuple) else value for name, value in resolved.items()}
     made = {"evaluator": __version__, "revision": REVISION}
@@ -41,13 +44,16 @@ def limit_options() -> list[str]:
 
 
 def is_outdated(truth: Truth) -> bool:
-    """Return whether a ground truth has no check kit or an outdated one."""
+    """Return whether a ground truth has no check kit (a file for checking submissions offline) or an outdated one."""
     return bool(truth.kit_made_with != kit_settings(truth.phase))
 
 
 @receiver(swept)
 def wake(**signal: Any) -> None:
-    """Queue a message to a worker if an active ground truth needs a check kit and no such message is queued."""
+    """Queue a message to a worker if an active ground truth needs a new check kit and no such message is queued.
+
+    A check kit is a file with which participants check submissions offline.
+    """
     active = Truth.objects.filter(active=True).select_related("phase").order_by("pk")
     outdated = next(filter(is_outdated, active), None)
     if outdated is not None and queue.waiting(Truth) == 0:

@@ -22,7 +22,8 @@ from server.submissions.signals import swept
 def publish(*, challenge: Challenge, by: User | None, visibility: str) -> Challenge:
     """Publish a draft.
 
-    Raises Refused if the challenge has no contact address or no phase, or if the gate of a phase is not green.
+    Raises Refused if the challenge has no contact address or no phase, or if the gate of a phase (checks of its ground
+    truth) is not green.
     """
     locked = lock_draft(challenge, by, visibility)
     if not locked.contact:
