@@ -189,7 +189,7 @@ class BufferingWorker(ThreadWorker):
         self.proceed(connection)
 
     def count_for(self, connection: Connection, address: str) -> None:
-        """Count the connection as one of this client address, which can change between requests behind a proxy."""
+        """Count the connection for this client address, which can change between requests behind a proxy."""
         if address != connection.address:
             self.shares.leave(connection.address)
             self.shares.enter(address)

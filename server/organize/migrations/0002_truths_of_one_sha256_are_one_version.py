@@ -61,7 +61,7 @@ def move_explanations(Explanation, kept, others):
 def merge_truths(Truth, Evaluation, Rerun, Rescoring):
     """Keep one of a phase's versions with the same sha256: the active version or, if none is active, the newest.
 
-    The sweeper moves the files of the removed versions to quarantine.
+    The sweeper (a periodic task) moves the files of the removed versions to quarantine.
     """
     several = Truth.objects.values("phase", "sha256").annotate(count=Count("pk")).filter(count__gt=1)
     for group in several.order_by("phase", "sha256"):

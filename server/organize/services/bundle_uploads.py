@@ -26,7 +26,7 @@ from server.organize.services.importing import import_bundle
 class Imported:
     """An imported challenge, with the messages and warnings of the import.
 
-    `messages` has one sentence for each change, followed by notes, for example about the results of the gate.
+    `messages` has one sentence for each change, followed by notes, for example about the checks of ground truths.
     """
 
     challenge: Challenge

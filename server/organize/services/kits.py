@@ -1,7 +1,7 @@
 """Creates check kits: files with which participants can find every defect in a submission before they submit it.
 
 An import creates the kit together with the ground truth. If a ground truth has no kit, or if the settings in its kit
-have changed, the sweeper wakes a worker to create a new kit.
+have changed, the sweeper (a periodic task) wakes a worker to create a new kit.
 """
 
 from dataclasses import asdict

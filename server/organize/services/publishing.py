@@ -53,7 +53,7 @@ def lock_draft(challenge: Challenge, by: User | None, visibility: str) -> Challe
 
 @transaction.atomic
 def schedule(*, challenge: Challenge, by: User, visibility: str, at: datetime) -> Publication:
-    """Schedule the publication of a draft, which the sweeper will publish. A new time replaces the previous one."""
+    """Schedule the publication of a draft by a periodic task, the sweeper. A new time replaces the previous one."""
     locked = lock_draft(challenge, by, visibility)
     if at <= database_now():
         raise Refused("invalid", "Time: choose a time in the future, or publish the challenge now.")

@@ -170,7 +170,7 @@ def next_rank_of(read: ReadSubmission, standing: Standing) -> NextRank | None:
 @require_safe
 @login_required
 def own_file(request: PersonRequest, pk: UUID) -> FileResponse:
-    """Download the file of a submission by the viewer's team, byte for byte as it was uploaded."""
+    """Serve the uploaded file of one of the team's own submissions, without any change."""
     return own_files.download(submission=read_or_404(request.user, pk).submission, by=request.user)
 
 

@@ -37,7 +37,8 @@ def claim(kind: type[Job], key: UUID | int, *, large: bool = True) -> Job | None
     """Claim a queued job for this process. If several processes call this, only one of them gets the job.
 
     Return None if the job is not queued, or if its team already has the maximum number of running evaluations. `large`
-    is true if this process may take large files. Teams take turns (see `scheduling`), and a successful claim is a turn.
+    is true if this process may take large files. Teams take turns (see `scheduling`), and a successful claim counts as
+    a turn.
     """
     job = kind.objects.claimable().filter(pk=str(key)).first()
     if job is None:
@@ -96,7 +97,7 @@ def finish(job: Leased, **values: Any) -> bool:
 def requeue(job: Job, *, notify: bool = True, **values: Any) -> bool:
     """Put a job back into the queue, for another attempt. Return False and write nothing if the lease is lost.
 
-    Then send a message that wakes a worker. Without `notify`, the sweeper sends this message later.
+    Then send a message that wakes a worker. Without `notify`, the sweeper (a periodic task) sends this message later.
     """
     if isinstance(job, Submission):
         values |= {"status": Status.QUEUED, "stage": "", "progress": 0.0}
@@ -114,8 +115,8 @@ def release(job: Job, **values: Any) -> bool:
 def postpone(job: Job, *, reason: str) -> bool:
     """Put a job back into the queue because a stored file has a fault. The job is tried again after a pause.
 
-    The attempt does not count. A submission loses its start time, as if its scoring had not begun. A rerun stores the
-    reason.
+    The attempt does not count. A submission loses its start time, as if its scoring had not begun. A rerun (a repeated
+    scoring) stores the reason.
     """
     values: dict[str, Any] = {"started_at": None} if isinstance(job, Submission) else {"waiting_for": reason[:300]}
     values |= {"postponed": F("postponed") + 1, "not_before": database_now() + pause_of(job)}

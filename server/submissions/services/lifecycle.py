@@ -50,9 +50,9 @@ def seconds_since(received_at: datetime, now: datetime) -> float:
 def record(submission: Submission, *, truth: Truth, report: dict[str, Any], cpu_seconds: float) -> bool:
     """Write the scores of a submission. Return False and write nothing if the lease is lost.
 
-    Then queue a rerun that computes the confidence intervals. If the active ground truth has changed in the meantime,
-    the rerun scores the file against the new one. At its end, the rerun queues a job for the explanation. If no rerun
-    is needed, this job is queued now.
+    Then queue a rerun (a repeated scoring) that computes the confidence intervals. If the active ground truth has
+    changed in the meantime, the rerun scores the file against the new one. When the rerun ends, it queues a job for the
+    explanation of the score. If no rerun is needed, this job is queued now.
     """
     lock_team(submission)
     current = next(iter(other_active_truths(phase=submission.phase_id, truth=truth.pk)), None)
@@ -95,8 +95,8 @@ def fail(submission: Submission, *, code: Failure, sentence: str, final: bool, f
     """End an attempt that produced neither a score nor defects.
 
     Return False and write nothing if the lease is lost. The submission is queued again if there are attempts left and
-    the failure is not `final`. Otherwise it fails, with an alarm in the log, and its quota is given back unless the
-    file is at fault.
+    the failure is not `final`. Otherwise it fails, an alarm is logged, and its quota is given back unless the
+    participant is at fault.
     """
     if not final and leases.has_attempts_left(submission):
         return leases.requeue(submission)
