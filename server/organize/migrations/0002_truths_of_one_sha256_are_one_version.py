@@ -35,7 +35,7 @@ def mark_used(Truth):
 
 
 def merge_evaluations(Evaluation, Explanation):
-    """Keep one evaluation for each submission and signature, preferably one with bootstrap replicates.
+    """Keep one evaluation for each submission and evaluation signature, preferably one with bootstrap replicates.
 
     Under ladder feedback, `published` refers to the evaluation whose score participants see. If it is only set in a
     duplicate, it is copied to the evaluation that is kept.

@@ -35,7 +35,10 @@ class Imported:
 
 
 def may_import(user: Any) -> bool:
-    """Return whether a user may import bundles: staff, owners, editors, and users who may add challenges."""
+    """Return whether a user may import bundles (challenges as zip files).
+
+    Staff, owners and editors may do so, and also users with the permission to add challenges.
+    """
     return user.is_authenticated and (user.is_staff or bool(importers(user=user.pk)))
 
 

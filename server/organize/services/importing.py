@@ -1,4 +1,4 @@
-"""Imports a bundle as a challenge.
+"""Imports a bundle (a folder or zip file) as a challenge.
 
 Ground truths are prepared first, then all rows are written in one transaction, then baselines are submitted.
 """

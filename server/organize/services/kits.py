@@ -64,7 +64,8 @@ def wake(**signal: Any) -> None:
 def store(truth: Truth, made: Path | None, made_with: dict[str, Any]) -> None:
     """Store the file `made` as the check kit of a ground truth. `made_with` contains the settings of the kit.
 
-    If `made` is None, record that no kit can be made with these settings.
+    A check kit is a file for checking submissions offline. If `made` is None, record that no kit can be made with these
+    settings.
     """
     locked = Truth.objects.select_for_update(no_key=True).get(pk=truth.pk)
     old = str(locked.kit.name)

@@ -1,4 +1,4 @@
-"""Removes the files of scored submissions that affect no leaderboard, some days after their phase is final."""
+"""Removes the files of scored submissions that affect no leaderboard, some days after private scores are shown."""
 
 import logging
 from collections.abc import Iterator

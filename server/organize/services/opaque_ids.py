@@ -1,4 +1,4 @@
-"""Replaces the caption ids in a retrieval bundle, because the original ids may reveal each caption's image."""
+"""Replaces the caption ids in a retrieval challenge, because the original ids may reveal each caption's image."""
 
 import csv
 import gzip
@@ -137,7 +137,7 @@ def mapping_text(new_ids: Mapping[str, str]) -> str:
 
 
 def write_whole(contents: Mapping[Path, bytes]) -> None:
-    """Write all of the given files to the bundle, or none of them if the disk is full."""
+    """Write all of the given files to the bundle's folder, or none of them if the disk is full."""
     partials = {path: path.with_name(f".{path.name}.{secrets.token_hex(8)}") for path in contents}
     try:
         for path, partial in partials.items():

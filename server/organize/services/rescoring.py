@@ -34,9 +34,9 @@ def start(
 
     An open rescoring with the same ground truth and evaluation signature continues; any other is discarded. Without
     `truth`, :func:`default_truth` chooses the version. The version is prepared again if the settings of the phase have
-    changed, and its gate is run again if the settings or the sample submission have changed. With `retry`, submissions
-    whose attempts are used up or whose files were unreadable are scored again. Raises Refused if the ground truth
-    cannot be prepared or, unless `reveal` is true, if private images would become public.
+    changed, and its gate (its checks) is run again if the settings or the sample submission have changed. With `retry`,
+    submissions whose attempts are used up or whose files were unreadable are scored again. Raises Refused if the ground
+    truth cannot be prepared or, unless `reveal` is true, if private images would become public.
     """
     refuse_archived(phase.challenge)
     if reveal:

@@ -84,7 +84,7 @@ def held(job: Held) -> QuerySet[Held]:
 
 
 def prolong(job: Leased, **values: Any) -> bool:
-    """Renew the lease of a job and write `values` to its row. Return False if the lease is lost."""
+    """Renew the lease of a job and write `values` to its row. Return False if the worker no longer holds the job."""
     return bool(held(job).update(lease_until=end_of_lease(database_now()), **values))
 
 
@@ -95,7 +95,9 @@ def finish(job: Leased, **values: Any) -> bool:
 
 @transaction.atomic
 def requeue(job: Job, *, notify: bool = True, **values: Any) -> bool:
-    """Put a job back into the queue, for another attempt. Return False and write nothing if the lease is lost.
+    """Put a job back into the queue, for another attempt.
+
+    Return False and write nothing if the worker no longer holds the job.
 
     Then send a message that wakes a worker. Without `notify`, the sweeper (a periodic task) sends this message later.
     """

@@ -95,7 +95,9 @@ def record(rerun: Rerun, *, report: dict[str, Any], replicates: Mapping[str, byt
 
 @transaction.atomic
 def record_explanation(rerun: Rerun, *, report: dict[str, Any], contents: Mapping[str, bytes]) -> bool:
-    """Write the explanation of the score on each split. Return False and write nothing if the lease is lost.
+    """Write the explanation of the score on each split (additional tables and curves).
+
+    Return False and write nothing if the worker no longer holds the job.
 
     Raises NotReproducible and writes nothing if the scores differ from those of the first scoring.
     """
@@ -118,7 +120,9 @@ def update_stage(rerun: Rerun) -> None:
 
 @transaction.atomic
 def fail(rerun: Rerun, *, sentence: str, final: bool, alarm: bool = True) -> bool:
-    """End a failed attempt at a rerun (a repeated scoring). Return False and write nothing if the lease is lost.
+    """End a failed attempt at a rerun (a repeated scoring).
+
+    Return False and write nothing if the worker no longer holds the job.
 
     The rerun is queued again if there are attempts left and the failure is not `final`. Otherwise the rerun has failed
     for good, and an alarm is logged if `alarm` is true.
