@@ -107,7 +107,7 @@ class BufferingWorker(ThreadWorker):
         seconds: float,
         write: bool = False,
     ) -> None:
-        """Call `action` whenever the client has sent data or, with `write`, whenever it is able to receive data."""
+        """Call `action` whenever the client has sent data or, with `write`, whenever the client can receive data."""
         connection.until = time.monotonic() + seconds
         self.waiting[connection] = action
         has_request = action == self.send or connection.inbox.request_bytes is not None

@@ -88,5 +88,5 @@ def import_upload(*, path: Path, name: str, by: User, strict: bool = False, cons
 
 
 def named(problems: Iterable[Problem], path: Path, name: str) -> list[Problem]:
-    """Return copies of the problems, with the name of the user's file in place of the name of its temporary copy."""
+    """Return copies of the problems in which the user's file has its own name, not that of its temporary copy."""
     return [replace(each, file=name) if each.file == path.name else each for each in problems]

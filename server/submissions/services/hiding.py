@@ -1,4 +1,4 @@
-"""Hides single submissions from the leaderboards, for organizers. Scores are kept, and hiding can be undone."""
+"""Hides individual submissions from leaderboards, for organizers. Scores are kept, and hiding can be undone."""
 
 from django.db import transaction
 

@@ -88,7 +88,7 @@ def without_interval() -> QuerySet[Submission]:
 def tracks_without_intervals() -> list[str]:
     """Return the names of the tracks whose scores get no confidence intervals.
 
-    These are all tracks if INTERVAL_REPLICATES is 0.
+    If INTERVAL_REPLICATES is 0, all tracks are returned.
     """
     if not settings.INTERVAL_REPLICATES:
         return [*TRACKS]
