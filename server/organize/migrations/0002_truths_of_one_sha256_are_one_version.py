@@ -1,6 +1,6 @@
 """Merges versions of a ground truth with equal content.
 
-Rescoring from one such version to the other gave each submission two evaluations, and the leaderboards counted both.
+Rescoring from one such version to another gave each submission two evaluations, and the leaderboards counted both.
 """
 
 from django.db import migrations

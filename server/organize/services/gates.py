@@ -57,7 +57,7 @@ def sample_of(phase: Phase) -> Iterator[Path | None]:
 
 
 def is_settled(phase: Phase | None, sha256: str, tested_settings: Mapping[str, Any]) -> bool:
-    """Return whether the gate of a ground truth (a series of checks) need not be run again.
+    """Return whether the gate (a series of checks) of a ground truth need not be run again.
 
     This is the case if the stored result is green and nothing that the gate tests has changed. The active ground truth
     of a phase that was created before gates were introduced is exempt, so that an upgrade of the evaluator cannot close
@@ -91,9 +91,8 @@ def run_again(truth: Truth, *, by: User | None) -> None:
 def ensure(truth: Truth, *, by: User | None) -> None:
     """Run the gate of a ground truth, unless a result for the current settings and sample submission is stored.
 
-    A gate is a series of checks.
-
-    The active ground truth of a phase that was created before gates were introduced is never checked.
+    A gate is a series of checks. The active ground truth of a phase that was created before gates were introduced is
+    exempt.
     """
     phase = Phase.objects.get(pk=truth.phase_id)
     if not (is_exempt(truth, phase) or is_current(truth, phase)):

@@ -34,9 +34,9 @@ def start(
 
     An open rescoring with the same ground truth and evaluation signature continues; any other is discarded. Without
     `truth`, :func:`default_truth` chooses the version. The version is prepared again if the settings of the phase have
-    changed, and its gate (its checks) is run again if the settings or the sample submission have changed. With `retry`,
-    submissions whose attempts are used up or whose files were unreadable are scored again. Raises Refused if the ground
-    truth cannot be prepared or, unless `reveal` is true, if private images would become public.
+    changed, and the checks of its gate are repeated if the settings or the sample submission have changed. With
+    `retry`, submissions whose attempts are used up or whose files were unreadable are scored again. Raises Refused if
+    the ground truth cannot be prepared or, unless `reveal` is true, if private images would become public.
     """
     refuse_archived(phase.challenge)
     if reveal:
@@ -231,7 +231,7 @@ def apply(
     """Switch the leaderboards to the new scores.
 
     If scores are missing, queue jobs for them and raise Refused. Unless `without_gate` is true, also raise Refused if
-    the phase would accept no submissions because the ground truth's gate (its checks) is not green. Unless `reveal` is
+    the phase would accept no submissions because the ground truth's checks (its gate) are not green. Unless `reveal` is
     true, raise WouldReveal if private images would become public; `applying.apply` asks an owner to confirm that.
     """
     if reveal:

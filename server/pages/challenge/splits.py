@@ -8,7 +8,7 @@ SPLIT_TITLES = {"public": "Public", "private": "Private", "all": "All"}
 
 @dataclass(frozen=True, slots=True)
 class SplitLink:
-    """A link to the version of the current page that shows another split, such as public or private."""
+    """A link to the version of the current page that shows one split, such as public or private."""
 
     title: str
     query: str

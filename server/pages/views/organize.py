@@ -33,7 +33,7 @@ from server.submissions.services import admission
 def import_challenge(request: PersonRequest) -> HttpResponse:
     """Show the form for uploading a bundle (a challenge as a zip file). A POST request imports the bundle.
 
-    Its errors and warnings are listed on the page.
+    The errors and warnings of the bundle are shown afterwards.
     """
     bundle_uploads.require_may_import(request.user)
     if request.method != "POST":
