@@ -190,7 +190,10 @@ def is_defined(evaluation: Evaluation, phase: Phase, *, split: str) -> bool:
 
 
 def why_hidden(submission: Submission) -> str:
-    """Return a sentence that explains why ladder feedback hides the score of a submission."""
+    """Return a sentence that explains why ladder feedback hides the score of a submission.
+
+    Ladder feedback shows a score only if it is clearly better than the team's best score so far.
+    """
     evaluation = current_evaluation(submission)
     if evaluation is not None and evaluation.published_id is not None:
         return UNCLEAR.format(margin=ladder_margin(submission.phase))

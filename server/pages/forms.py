@@ -114,7 +114,7 @@ class ApplyForm(forms.Form):
 
 
 class EditForm(forms.Form):
-    """The form for changing the note or the method of a submission, or whether the submission is final."""
+    """The form for editing a submission's note and method, and for selecting it as one of the final ones that count."""
 
     note = forms.CharField(max_length=500, required=False)
     final = forms.NullBooleanField()

@@ -89,7 +89,7 @@ def withdraw(team: Team) -> None:
 
     A team that has not submitted is deleted. Any other team keeps its ranks under the name "Withdrawn". Leaderboards
     for earlier times also show this name, because they use the current names of teams. If a worker is scoring one of
-    the team's files, it loses its lease on the submission and therefore cannot save any results.
+    the team's files, it loses its lease (its claim on the submission) and therefore cannot save any results.
     """
     own = Submission.objects.filter(team=team)
     if not own.exists():

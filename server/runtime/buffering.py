@@ -107,7 +107,7 @@ class BufferingWorker(ThreadWorker):
         seconds: float,
         write: bool = False,
     ) -> None:
-        """Call `action` whenever the client has sent data or, with `write`, whenever it is able to receive data."""
+        """Call `action` whenever the client has sent data or, with `write`, whenever the client can receive data."""
         connection.until = time.monotonic() + seconds
         self.waiting[connection] = action
         has_request = action == self.send or connection.inbox.request_bytes is not None
@@ -189,7 +189,7 @@ class BufferingWorker(ThreadWorker):
         self.proceed(connection)
 
     def count_for(self, connection: Connection, address: str) -> None:
-        """Count the connection as one of this client address, which can change between requests behind a proxy."""
+        """Count the connection for this client address, which can change between requests behind a proxy."""
         if address != connection.address:
             self.shares.leave(connection.address)
             self.shares.enter(address)

@@ -72,7 +72,7 @@ class Connection:
     def is_steady(self, seconds: float) -> bool:
         """Update the average speed with the bytes transferred in the last `seconds`.
 
-        Return whether the average is high enough for a steady connection.
+        Return whether the average is high enough for the connection to count as steady.
         """
         self.bytes_per_second += (self.moved_bytes / seconds - self.bytes_per_second) / LOOKS
         self.moved_bytes = 0
@@ -84,7 +84,7 @@ class Connection:
         return (self.inbox.taken + self.sock.taken) / (self.bytes_per_second + 1)
 
     def begin_next(self) -> None:
-        """Start the next request on this connection. Its first bytes may already have arrived."""
+        """Start the next request on this connection. The first bytes of the request may already have arrived."""
         done, self.inbox = self.inbox, Inbox(self.inbox.space, (self.address,))
         done.position = done.request_bytes or 0
         rest = done.peek(RECEIVE_BYTES)
@@ -92,7 +92,7 @@ class Connection:
         self.inbox.receive(rest)
 
     def assign_to_sender(self) -> None:
-        """Charge the stored bytes to the client address in the request headers and to the uploading account."""
+        """Count the stored bytes against the disk space of the client address in the headers and of the account."""
         self.inbox.assign(self.sender, *self.upload.slots)
         self.sock.assign(self.sender)
 

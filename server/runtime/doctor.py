@@ -84,7 +84,7 @@ def check_settings() -> Iterator[Finding]:
 def check_env_file() -> Iterator[Finding]:
     """Yield a finding for each variable in .env that is not the name of a setting, and therefore has no effect.
 
-    Also yield one while SECRET_KEY is being changed.
+    Another finding reminds operators to finish a rotation of SECRET_KEY that has begun.
     """
     for name in names_in(ENV_FILE):
         if name not in env.names | OF_COMPOSE:

@@ -95,7 +95,7 @@ def seconds_of(time: tuple[int, int]) -> float:
 def worker(name: str = "") -> str:
     """Return `ok` if the worker with this name sends heartbeats and takes jobs, otherwise the problem.
 
-    Without a name, one such worker is enough.
+    If no name is given, it is enough that any worker does so.
     """
     try:
         found, stopped = worker_seconds(), stopped_workers()

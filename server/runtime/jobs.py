@@ -40,7 +40,7 @@ class Job:
 def jobs(state: str, *, limit: int) -> tuple[int, list[Job]]:
     """Return the number of all jobs in a state, and at most `limit` of these jobs.
 
-    They are the jobs that have been in this state the longest or, for the state `failed`, those that failed last.
+    The jobs that have been in this state the longest come first or, for the state `failed`, those that failed last.
     """
     now = database_now()
     found = [submissions(state), reruns(state), comparisons(state, now)]

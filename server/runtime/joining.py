@@ -35,8 +35,8 @@ class WrongInstallation(NotStarted):
 def check_storages(*, first: bool) -> None:
     """Raise WrongInstallation unless both storage backends contain the id of this installation.
 
-    If `first` is true and neither has been used yet, the id is written to both of them. If the id is missing later, the
-    storage is probably not mounted.
+    If `first` is true (in the web part, which starts first) and neither has been used yet, the id is written to both of
+    them. If the id is missing later, the storage is probably not mounted.
     """
     installation = Installation.objects.get()
     is_new = first and not installation.has_storage

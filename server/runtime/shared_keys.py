@@ -45,7 +45,8 @@ def of_installation() -> dict[str, str]:
 def check(*, first: bool) -> None:
     """Raise WrongInstallation if a secret key of this process differs from that of the installation.
 
-    If `first` is true, missing fingerprints are stored, and the fingerprint of an earlier SECRET_KEY is replaced.
+    If `first` is true (in the web part, which starts first), missing fingerprints are stored, and the fingerprint of an
+    earlier SECRET_KEY is replaced.
     """
     known = of_installation()
     if names := differing(known):

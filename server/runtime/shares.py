@@ -17,7 +17,7 @@ C = TypeVar("C")
 
 @dataclass
 class Share(Generic[C]):
-    """The connections of one client address. The dicts are ordered by how long each connection has waited."""
+    """The connections of one client address. Those that have waited longest come first in the dicts."""
 
     count: int = 0
     # Idle connections have not received all request headers yet, or are waiting for the next request.
@@ -43,7 +43,8 @@ class Share(Generic[C]):
 class Shares(Generic[C]):
     """Connections grouped by client address.
 
-    Only connections that wait for their client can be closed, because threads use the others.
+    If there are too many, some are closed, but only connections that wait for their client, because threads use the
+    others.
     """
 
     def __init__(self, *, most: int, most_of_one: int) -> None:
@@ -74,10 +75,10 @@ class Shares(Generic[C]):
             held.pop(connection, None)
 
     def update_pace(self, connection: C, address: str, *, is_steady: bool) -> None:
-        """Record whether a connection has a steady speed.
+        """Record whether a connection is steady, that is, whether it transfers bytes fast enough.
 
-        If this has changed, the connection moves to the end of the list of slow or of steady connections, as if it had
-        just been opened.
+        Steady connections are usually closed last if there are too many. If a connection has become slow or steady, it
+        moves to the end of the list of slow or steady connections, as if it had just been opened.
         """
         share = self.of[address]
         if is_steady and connection in share.slow:

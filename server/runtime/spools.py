@@ -79,7 +79,7 @@ class DiskSpace:
             self._move(-count, owners)
 
     def transfer(self, count: int, owners: tuple[str, ...], new_owners: tuple[str, ...]) -> None:
-        """Count bytes of disk space against their new owners (addresses or accounts) instead of the previous ones."""
+        """Count bytes of disk space as used by the new owners (addresses or accounts) instead of the previous ones."""
         with self.lock:
             self._move(-count, owners)
             self._move(count, new_owners)
@@ -125,7 +125,7 @@ class Spool:
         return os.pread(self.file.fileno(), count, beyond) if self.file is not None else b""
 
     def assign(self, *owners: str) -> None:
-        """Charge the current and future bytes in this spool to these owners (a client address and an account)."""
+        """Count all bytes of this spool, now and later, as used by these owners (a client address and an account)."""
         new_owners = tuple(filter(None, owners))
         self.space.transfer(self.taken, self.owners, new_owners)
         self.owners = new_owners
@@ -158,7 +158,7 @@ class Inbox(Spool):
 
     @property
     def is_complete(self) -> bool:
-        """Whether the whole request has arrived in the spool."""
+        """Whether the whole request has arrived."""
         return self.request_bytes is not None and self.size >= self.request_bytes
 
     @property
@@ -174,7 +174,8 @@ class Inbox(Spool):
     def recv(self, count: int) -> bytes:
         """Return the next bytes.
 
-        No part of a body is returned until all of it has arrived, so that the application never stores a partial file.
+        No part of a request body is returned until all of it has arrived, so that the application never stores a
+        partial file.
         """
         if self.head_is_parsed and self.request_bytes and not self.is_complete:
             if isinstance(self.error, ShareExhausted):

@@ -111,7 +111,7 @@ def quarantined(storage: Storage) -> list[quarantine.QuarantinedFile]:
 
 
 def in_chunks(storage: Storage, folder: str) -> Iterator[dict[str, int]]:
-    """Yield the size of each file in a folder of a storage, in dicts that map up to 1,000 file names to sizes.
+    """Yield dicts that map the names of the files in a folder of a storage to their sizes in bytes.
 
     Each dict has at most 1,000 keys. Files in subfolders are not included.
     """
@@ -126,7 +126,7 @@ def in_chunks(storage: Storage, folder: str) -> Iterator[dict[str, int]]:
 
 
 def size_of(path: Path) -> int:
-    """Return the size of a file, or of all files in a folder. Files that disappear meanwhile do not count."""
+    """Return the size of a file, or of all files in a folder. Files that disappear in the meantime do not count."""
     total = 0
     for one in (path, *path.rglob("*")):
         try:

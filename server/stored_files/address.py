@@ -1,4 +1,4 @@
-"""The address of an S3-compatible object store, as given by the setting STORAGE_URL."""
+"""The URL of an S3-compatible object store, which the setting STORAGE_URL contains."""
 
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -26,12 +26,12 @@ class ObjectStore:
 
     @property
     def title(self) -> str:
-        """The address without the key pair, for messages and logs."""
+        """The URL of the bucket without the key pair, for messages and logs."""
         return f"s3://{self.endpoint.partition('://')[2]}/{self.bucket}"
 
 
 def parsed(url: str) -> ObjectStore:
-    """Return the object store of a URL `s3://KEY:SECRET@HOST:PORT/BUCKET?region=NAME&tls=false&ca=FILE`.
+    """Return the object store with the URL `s3://KEY:SECRET@HOST:PORT/BUCKET?region=NAME&tls=false&ca=FILE`.
 
     Raises ValueError if a part is missing or unknown. The message does not contain the URL.
     """

@@ -29,7 +29,7 @@ def in_objects(storage: Storage) -> "ObjectStorage":
 
 
 def title_of(storage: Storage) -> str:
-    """Return the folder of a storage backend, or its address without secrets, for messages."""
+    """Return the folder of a storage backend, or its URL without secrets, for messages."""
     return str(storage.location if isinstance(storage, FileSystemStorage) else in_objects(storage).title)
 
 

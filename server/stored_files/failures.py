@@ -4,7 +4,7 @@ from errno import EIO
 
 
 class StoreUnavailable(OSError):
-    """Raised if the object store does not respond, refuses a request, or ends a response too early."""
+    """Raised if the object store does not respond, refuses a request, or sends an incomplete response."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(EIO, reason)

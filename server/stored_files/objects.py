@@ -135,7 +135,7 @@ class ObjectStorage(S3Storage):
 
     @property
     def title(self) -> str:
-        """The address of the folder, for messages and logs."""
+        """The URL of the folder, without secrets, for messages and logs."""
         return f"{self.store.title}/{self.location}"
 
     def generate_filename(self, filename: str) -> str:
@@ -250,7 +250,7 @@ class ObjectStorage(S3Storage):
 
 
 class TranslatedBody:
-    """The body of an object store's response. Reading it raises StoreUnavailable if the response is cut off."""
+    """The body of a response. Reading it raises StoreUnavailable if the response is cut off."""
 
     def __init__(self, body: Any, name: str) -> None:
         self.body, self.name = body, name

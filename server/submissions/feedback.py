@@ -1,4 +1,4 @@
-"""Decides which scores a viewer may see: on which splits, with how many decimals, and whether with class results."""
+"""Decides which scores a viewer may see: on which splits, with how many decimals, and whether for each class."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,8 +1,8 @@
 """Partial uploads: files that arrive in several requests, using the tus 1.0.0 protocol.
 
 Each partial upload is a subfolder of the folder in which this machine keeps uploads in progress. It contains
-`about.json` and the bytes received so far. The sweeper removes the subfolder when nothing has arrived for a day. Other
-machines cannot access the upload.
+`about.json` and the bytes received so far. The sweeper (a periodic task) removes the subfolder when nothing has arrived
+for a day. Other machines cannot access the upload.
 """
 
 import json

@@ -45,7 +45,8 @@ def enqueue(kind: type[Model], key: UUID | int, *, urgent: bool = False) -> None
     """Send a message that wakes a worker for a job.
 
     The message priority depends on the kind of job, but urgent jobs get the same priority as submissions, which is the
-    highest. If the broker is down, no exception is raised, because the sweeper will send the message later.
+    highest. If the broker is down, no exception is raised, because the sweeper (a periodic task) will send the message
+    later.
     """
     task, priority, name = QUEUES[kind]
     argument = str(key) if isinstance(key, UUID) else key

@@ -1,8 +1,8 @@
 """Signals for apps that depend on submissions.
 
 `scores_changed`: scores in a phase have changed. The signal is sent in the transaction of the change, before its audit
-entry. Its arguments are `phase`, `teams` (the ids of teams whose scores, final submissions or published scores
-changed), and `signature` (that of the changed scores, or None for all signatures).
+entry. Its arguments are `phase`, `teams` (the ids of teams whose scores, published scores or choice of final
+submissions changed), and `signature` (the evaluation signature of the changed scores, or None for all signatures).
 
 `swept`: the sweeper has cleaned up after crashes. Receivers clean up the jobs of their own apps.
 

@@ -23,7 +23,7 @@ NAME_BYTES = 6
 
 
 class Slots:
-    """The slots for simultaneous uploads that this process holds. All threads of the process share one object."""
+    """The slots for simultaneous uploads that this process holds. All threads of the process share one instance."""
 
     def __init__(self) -> None:
         self.lock = Lock()
@@ -31,7 +31,7 @@ class Slots:
         self.file = -1
 
     def take(self, name: str, most: int) -> int | None:
-        """Take a slot unless all processes together hold `most` slots with this name (a team or an account).
+        """Take an upload slot unless all processes together hold `most` slots with this name (a team or an account).
 
         Return None if no slot was taken.
         """
@@ -55,7 +55,7 @@ class Slots:
 
     @contextmanager
     def _counting(self, first: int) -> Iterator[None]:
-        """Hold a lock during the `with` block, so that no other process can count the slots with this name."""
+        """Hold a lock during the `with` block, so that no other process can count the upload slots with this name."""
         if self.file < 0:
             self.file = os.open(settings.PODIUM_HOME / "uploads.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         lockf(self.file, LOCK_EX, 1, first + SLOTS_MAX)
@@ -81,7 +81,7 @@ SLOTS = Slots()
 
 
 class PendingUpload:
-    """A request whose body has not arrived yet, with the slots that it holds, keyed by name."""
+    """A request whose body has not arrived yet, with the upload slots that it holds, keyed by name."""
 
     def __init__(self) -> None:
         self.slots: dict[str, int] = {}
@@ -105,7 +105,7 @@ def pending(upload: PendingUpload) -> Iterator[None]:
 
 
 def take(name: str, most: int) -> bool:
-    """Take a slot for the current request. Return False if none is left.
+    """Take an upload slot for the current request. Return False if the team or account has none left.
 
     A request whose body has arrived needs no slot.
     """

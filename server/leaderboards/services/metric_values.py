@@ -1,4 +1,4 @@
-"""Stores the values of all metrics except the headline for current entries.
+"""Stores the values of all metrics except the headline metric (which ranks the teams) for current leaderboard entries.
 
 They allow leaderboards to be sorted by any metric.
 """
@@ -36,7 +36,7 @@ def metrics_of(phase: Phase) -> list[str]:
 
 
 def replace(phase: Phase, closed: Collection[int], opened: Collection[int]) -> None:
-    """Delete the values of entries that were replaced or removed, and write the values of new entries."""
+    """Delete the stored metric values of entries that were replaced or removed, and write those of new entries."""
     if metrics_of(phase):
         execute("DELETE FROM leaderboards_metricvalue WHERE entry_id IN ({})", (), closed)
         insert_missing(phase, "entry.id IN ({})", opened)

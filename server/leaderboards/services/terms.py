@@ -1,4 +1,7 @@
-"""Records changes in leaderboard terms: the evaluation signature of the scores that count, and feedback settings."""
+"""Records changes in leaderboard terms: feedback settings, and the evaluation signature of the scores that count.
+
+An evaluation signature identifies the ground truth, the parameters and the evaluator version.
+"""
 
 from datetime import datetime
 
@@ -18,8 +21,8 @@ from server.leaderboards.services.entries import refresh_locked, teams_of
 def follow_phase(key: int) -> None:
     """Record the current leaderboard terms of a phase if they have changed.
 
-    If the number of decimals has changed, the entries of the phase are compared again. A changed number of final
-    submissions is left to `apply_finals`.
+    If the number of decimals has changed, the entries of the phase are compared again. If organizers have changed how
+    many final submissions a team may select, `apply_finals` records the change later.
     """
     # The Phase object that was just saved may contain outdated values, so the phase is read from the database again.
     phase = Phase.objects.get(pk=key)
@@ -45,10 +48,10 @@ def append(phase: Phase, last: BoardTerms | None, *, finals: int) -> None:
 
 
 def apply_finals() -> None:
-    """Update the entries of phases for which the number of final submissions that a team may select has changed.
+    """Update the entries of phases in which teams may now select a different number of final submissions.
 
-    The sweeper calls this function. The request that changes the number does not, because it would have to read all
-    scores of the phase. Until the next run of the sweeper, entries are computed with the previous number.
+    The sweeper (a periodic task) calls this function. The request that changes the number does not, because it would
+    have to read all scores of the phase. Until the sweeper runs, entries are computed with the previous number.
     """
     last = BoardTerms.objects.filter(phase=OuterRef("pk")).order_by("-since", "-pk").values("finals")[:1]
     changed = Phase.objects.annotate(applied=Subquery(last)).exclude(applied=F("finals")).order_by("pk")
@@ -71,7 +74,7 @@ def apply_finals_of(key: int) -> None:
 
 
 def terms_at(phase: Phase, moment: datetime | None) -> BoardTerms | None:
-    """Return a phase's leaderboard terms at a time (by default, the latest), or None before the first terms."""
+    """Return a phase's leaderboard terms at the given time (by default, now), or None if none had been recorded."""
     return next(iter(last_terms(phase=phase.pk, moment=moment)), None)
 
 

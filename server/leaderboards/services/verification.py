@@ -16,7 +16,7 @@ from server.leaderboards.services.entries import Difference, differences, in_bat
 def verify(phase: Phase) -> Iterator[str]:
     """Yield a sentence for each wrong entry, and for each leaderboard with a wrong number of entries.
 
-    Teams are locked in batches, so that no change is in progress while they are compared. Nothing is written.
+    Teams are locked in batches, so that their entries do not change while they are compared. Nothing is written.
     """
     for batch in in_batches(teams_of(phase)):
         with transaction.atomic():

@@ -1,7 +1,8 @@
 """Finds teams that have dropped out of the top three of a public leaderboard.
 
-Phases with ladder feedback are left out, because a notice would reveal a change that ladder feedback hides. Only open
-phases whose leaderboard is not frozen are considered, so a notice reveals nothing that the leaderboard does not show.
+Phases with ladder feedback, which shows only clear improvements, are left out, because a notice could reveal a change
+that is hidden. Only open phases whose leaderboard is not frozen are considered, so a notice reveals nothing that the
+leaderboard does not show.
 """
 
 from collections.abc import Iterator

@@ -126,7 +126,7 @@ def names_by_label(path: Path) -> dict[str, str]:
 
 
 def spoil(good: Path, target: Path) -> None:
-    """Write a copy of a submission with typical defects: a NaN, a missing value, an unknown class."""
+    """Write a copy of a submission with typical defects: a NaN, a missing value, and an unknown class."""
     lines = good.read_text().splitlines()
     lines[2] = re.sub(r" 0\.[0-9]+", " NaN", lines[2], count=1)
     lines[4] = lines[4].rpartition(" ")[0]

@@ -1,7 +1,6 @@
 """Merges versions of a ground truth with equal content.
 
-After a rescoring from one such version to another, a submission had two evaluations with the same signature, and was
-counted twice.
+Rescoring from one such version to another gave each submission two evaluations, and the leaderboards counted both.
 """
 
 from django.db import migrations
@@ -36,7 +35,7 @@ def mark_used(Truth):
 
 
 def merge_evaluations(Evaluation, Explanation):
-    """Keep one evaluation for each submission and signature, preferably one with bootstrap replicates.
+    """Keep one evaluation for each submission and evaluation signature, preferably one with bootstrap replicates.
 
     Under ladder feedback, `published` refers to the evaluation whose score participants see. If it is only set in a
     duplicate, it is copied to the evaluation that is kept.
@@ -62,7 +61,7 @@ def move_explanations(Explanation, kept, others):
 def merge_truths(Truth, Evaluation, Rerun, Rescoring):
     """Keep one of a phase's versions with the same sha256: the active version or, if none is active, the newest.
 
-    The sweeper moves the files of the removed versions to quarantine.
+    The sweeper (a periodic task) moves the files of the removed versions to quarantine.
     """
     several = Truth.objects.values("phase", "sha256").annotate(count=Count("pk")).filter(count__gt=1)
     for group in several.order_by("phase", "sha256"):

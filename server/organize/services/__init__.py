@@ -1,1 +1,1 @@
-"""Services for organizers: import bundles, add ground truths, rescore phases."""
+"""Services for organizers: importing bundles, adding ground truths, rescoring phases, and others."""

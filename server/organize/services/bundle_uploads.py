@@ -1,4 +1,7 @@
-"""Imports bundles that organizers upload. Owners and editors may create challenges and change their own challenges."""
+"""Imports bundles (zip files with a challenge) that organizers upload.
+
+Owners and editors may create challenges and change their own challenges.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -23,7 +26,7 @@ from server.organize.services.importing import import_bundle
 class Imported:
     """An imported challenge, with the messages and warnings of the import.
 
-    `messages` has one sentence for each change, followed by notes, for example about the results of the gate.
+    `messages` has one sentence for each change, followed by notes, for example about the checks of ground truths.
     """
 
     challenge: Challenge
@@ -32,7 +35,10 @@ class Imported:
 
 
 def may_import(user: Any) -> bool:
-    """Return whether a user may import bundles: staff, owners, editors, and users who may add challenges."""
+    """Return whether a user may import bundles (challenges as zip files).
+
+    Staff, owners and editors may do so, and also users with the permission to add challenges.
+    """
     return user.is_authenticated and (user.is_staff or bool(importers(user=user.pk)))
 
 
@@ -60,8 +66,8 @@ def require_may_import(user: Any) -> None:
 def import_upload(*, path: Path, name: str, by: User, strict: bool = False, consent: Consent = NO_CONSENT) -> Imported:
     """Import an uploaded zip file. The user becomes an organizer of the challenge.
 
-    `name` is the file's name on the user's computer. If the content has errors, one InvalidBundle with all of them
-    is raised. Raises Refused if the user may not import bundles.
+    `name` is the file's name on the user's computer. Raises InvalidBundle with all errors in the bundle, and Refused if
+    the user may not import bundles.
     """
     require_may_import(by)
     messages: list[str] = []
@@ -82,5 +88,5 @@ def import_upload(*, path: Path, name: str, by: User, strict: bool = False, cons
 
 
 def named(problems: Iterable[Problem], path: Path, name: str) -> list[Problem]:
-    """Return copies of the problems, with the name of the user's file in place of the name of its temporary copy."""
+    """Return copies of the problems in which the user's file has its own name, not that of its temporary copy."""
     return [replace(each, file=name) if each.file == path.name else each for each in problems]

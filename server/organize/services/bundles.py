@@ -1,4 +1,4 @@
-"""Opens and reads bundles within the limits set in the settings.
+"""Opens and reads bundles (zip files or folders with a challenge) within the limits in the settings.
 
 The implementation is in the package `evaluator.bundle`.
 """
@@ -28,7 +28,7 @@ def opened(path: Path) -> AbstractContextManager[Path]:
 
 
 def read(folder: Path) -> Bundle:
-    """Read an unpacked bundle. Raises InvalidBundle with all errors.
+    """Read an unpacked bundle (a folder with a challenge). Raises InvalidBundle with all errors.
 
     Ground truths and submissions are not checked.
     """
@@ -36,5 +36,5 @@ def read(folder: Path) -> Bundle:
 
 
 def read_with_mistakes(folder: Path, mistakes: Mistakes) -> Bundle:
-    """Read an unpacked bundle, adding its errors and warnings to `mistakes`."""
+    """Read an unpacked bundle (a folder with a challenge), adding its errors and warnings to `mistakes`."""
     return bundle.read_with_mistakes(folder, mistakes, limits())

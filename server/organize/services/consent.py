@@ -81,8 +81,8 @@ def added_baselines(challenge: Challenge) -> list[Submission]:
 def edits(challenge: Challenge, phases: list[Phase]) -> Iterator[Edit]:
     """Yield the fields of a challenge, its phases and its baselines that were edited since the last import.
 
-    The audit log names these fields. They include the fields of rows that were added, and the signature of each phase
-    for which a rescoring was applied.
+    The audit log names these fields. They include the fields of rows that were added, and the field `signature` of each
+    phase for which a rescoring was applied.
     """
     imports = Entry.objects.filter(action="challenge.imported", subject=f"challenge {challenge.slug}")
     last = imports.order_by("-number").values_list("number", flat=True).first() or 0
@@ -126,7 +126,7 @@ def check_consent(
 
 
 def check_images(slug: str, prepared: Mapping[str, Prepared], consent: Consent, mistakes: Mistakes) -> None:
-    """Add an error for each running phase whose new ground truth would make private images public.
+    """Record an error in `mistakes` for each running phase whose new ground truth would make private images public.
 
     Call this function before the transaction begins, because comparing ground truths in a child process takes time.
     """

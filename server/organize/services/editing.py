@@ -1,4 +1,4 @@
-"""Saves a challenge or phase edited in a form. Later imports detect the edit from its audit entry."""
+"""Saves a challenge or phase edited in a form. Later imports detect the edit from its entry in the audit log."""
 
 from collections.abc import Mapping
 from typing import Any, TypeVar

@@ -1,7 +1,7 @@
 """Exports a challenge as a bundle: a zip file from which another server can import the challenge.
 
 Importing an exported bundle into an empty server and exporting it again produces an identical file. The only exception
-is a phase without a salt, for which the import generates one.
+is a phase without a salt (a secret that determines the split), for which the import generates one.
 """
 
 import shutil
@@ -71,7 +71,7 @@ def exported_phases(challenge: Challenge) -> list[ExportedPhase]:
 def write_bundle(
     target: IO[bytes], challenge: Challenge, phases: list[ExportedPhase], values: Mapping[str, Any]
 ) -> None:
-    """Write the pages of a challenge and the files of its phases as a bundle. `values` become its challenge.yaml."""
+    """Write the pages of a challenge and the files of its phases as a zip file. `values` become its challenge.yaml."""
     with ZipFile(target, "w", ZIP_DEFLATED) as archive:
         write_file(archive, SHEET, BytesIO(sheet_text(values).encode()))
         for name in PAGES:
@@ -82,7 +82,7 @@ def write_bundle(
 
 
 def export_response(*, challenge: Challenge, by: User) -> FileResponse:
-    """Return a response that downloads the bundle of a challenge. The response must not be cached."""
+    """Return a response that downloads a challenge as a bundle (a zip file). The response must not be cached."""
     target = TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR)  # noqa: SIM115 - the response closes it
     try:
         export_challenge(challenge=challenge, by=by, target=target)

@@ -91,7 +91,7 @@ def refuse_revealed(before: dict[str, Terms], phase: Phase) -> None:
 
 
 def move_end(row: Challenge | Phase, old: datetime | None, by: User | None, reason: str) -> None:
-    """Save the new end of a challenge or phase. A later import detects the edit from its audit entry."""
+    """Save the new end of a challenge or phase. A later import detects the edit from its entry in the audit log."""
     kind = row._meta.model_name
     row.save(update_fields=["closes_at", *(["extended_at"] if isinstance(row, Phase) else [])])
     values = {"closes_at": [audit.readable(old), audit.readable(row.closes_at)]}

@@ -32,7 +32,7 @@ CHANGED = (
 def run(
     tested: Tested, tested_settings: Mapping[str, Any], *, progress: Callable[[str], None] | None = None
 ) -> dict[str, Any]:
-    """Run the gate and return its result, together with the settings that were tested.
+    """Run the gate (checks of a ground truth) and return its result, together with the settings that were tested.
 
     If the gate took too long, the result only contains the reason, `unfinished`. If the prepared ground truth is
     unreadable, the result is empty. `progress` is called with a line of text whenever a check is complete.
@@ -57,7 +57,7 @@ def sample_of(phase: Phase) -> Iterator[Path | None]:
 
 
 def is_settled(phase: Phase | None, sha256: str, tested_settings: Mapping[str, Any]) -> bool:
-    """Return whether the gate of a ground truth need not be run again.
+    """Return whether the gate (a series of checks) of a ground truth need not be run again.
 
     This is the case if the stored result is green and nothing that the gate tests has changed. The active ground truth
     of a phase that was created before gates were introduced is exempt, so that an upgrade of the evaluator cannot close
@@ -71,7 +71,7 @@ def is_settled(phase: Phase | None, sha256: str, tested_settings: Mapping[str, A
 
 
 def run_again(truth: Truth, *, by: User | None) -> None:
-    """Run the gate of a stored ground truth with its phase's current settings, and store the result.
+    """Run the gate (a series of checks) of a stored ground truth with its phase's settings, and store the result.
 
     Raises Refused if the ground truth, the settings or the phase's sample submission change in the meantime.
     """
@@ -89,9 +89,10 @@ def run_again(truth: Truth, *, by: User | None) -> None:
 
 
 def ensure(truth: Truth, *, by: User | None) -> None:
-    """Run the gate of a ground truth, unless it has a result for the current settings and sample submission.
+    """Run the gate of a ground truth, unless a result for the current settings and sample submission is stored.
 
-    The active ground truth of a phase that was created before gates were introduced is exempt.
+    A gate is a series of checks. The active ground truth of a phase that was created before gates were introduced is
+    exempt.
     """
     phase = Phase.objects.get(pk=truth.phase_id)
     if not (is_exempt(truth, phase) or is_current(truth, phase)):
@@ -99,7 +100,7 @@ def ensure(truth: Truth, *, by: User | None) -> None:
 
 
 def store(truth: Truth, gate: dict[str, Any] | None) -> None:
-    """Store the result of a ground truth's gate, in the caller's transaction.
+    """Store the result of a ground truth's gate (a series of checks), in the caller's transaction.
 
     If `gate` is None, nothing is stored: the gate was not run, because the stored result remains valid. If the gate did
     not finish in time, a green result that is already stored is kept.
@@ -123,7 +124,7 @@ def store(truth: Truth, gate: dict[str, Any] | None) -> None:
 def refuse_closing(phase: Phase, truth: Truth) -> None:
     """Raise Refused if a phase that has not ended would accept no submissions with this ground truth.
 
-    This is the case if the gate of the ground truth is needed but not green.
+    This is the case if the gate (a series of checks of the ground truth) is required but not green.
     """
     gate = gate_of(truth, phase)
     if gate.is_needed and gate.state != GREEN and not phase.has_ended(database_now()):

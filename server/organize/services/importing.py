@@ -1,4 +1,4 @@
-"""Imports a bundle as a challenge.
+"""Imports a bundle (a folder or zip file) as a challenge.
 
 Ground truths are prepared first, then all rows are written in one transaction, then baselines are submitted.
 """
@@ -67,7 +67,7 @@ def import_bundle(
     are refused otherwise. With `own_only`, an existing challenge can be changed only by its editors and owners, and the
     consent `reveal` can be given only by an owner. `progress` is called with the result of each gate check.
 
-    Raises InvalidBundle with every error, in which case nothing is changed. Raises Refused if a baseline could not be
+    Raises InvalidBundle with all errors, in which case nothing is changed. Raises Refused if a baseline could not be
     submitted, for example because the disk is full. In this case, the challenge has been imported, and importing the
     bundle again submits the baseline.
     """

@@ -1,7 +1,7 @@
-"""Creates check kits. With a kit, participants can find every defect in a submission before they submit it.
+"""Creates check kits: files with which participants can find every defect in a submission before they submit it.
 
 An import creates the kit together with the ground truth. If a ground truth has no kit, or if the settings in its kit
-have changed, the sweeper wakes a worker to create a new kit.
+have changed, the sweeper (a periodic task) wakes a worker to create a new kit.
 """
 
 from dataclasses import asdict
@@ -29,7 +29,10 @@ REVISION = 2
 
 
 def kit_settings(phase: Phase) -> dict[str, Any]:
-    """Return the check kit's settings as JSON data. A kit also contains the ids and labels of the ground truth."""
+    """Return the settings of a phase's check kit (a file for checking submissions offline) as JSON data.
+
+    A kit also contains the ids and labels of the ground truth.
+    """
     resolved = phase.declared_track.resolve(phase.parameters)
     parameters = {name: list(value) if isinstance(value, tuple) else value for name, value in resolved.items()}
     made = {"evaluator": __version__, "revision": REVISION}
@@ -42,16 +45,15 @@ def limit_options() -> list[str]:
 
 
 def is_outdated(truth: Truth) -> bool:
-    """Return whether a ground truth has no check kit or an outdated one."""
+    """Return whether a ground truth has no check kit (a file for checking submissions offline) or an outdated one."""
     return bool(truth.kit_made_with != kit_settings(truth.phase))
 
 
 @receiver(swept)
 def wake(**signal: Any) -> None:
-    """Queue a message to a worker if an active ground truth has no up-to-date check kit.
+    """Queue a message to a worker if an active ground truth needs a new check kit and no such message is queued.
 
-    A check kit is a file with which participants can check their submissions before uploading them. Nothing is queued
-    if such a message is waiting already.
+    A check kit is a file with which participants check submissions offline.
     """
     active = Truth.objects.filter(active=True).select_related("phase").order_by("pk")
     outdated = next(filter(is_outdated, active), None)
@@ -63,7 +65,8 @@ def wake(**signal: Any) -> None:
 def store(truth: Truth, made: Path | None, made_with: dict[str, Any]) -> None:
     """Store the file `made` as the check kit of a ground truth. `made_with` contains the settings of the kit.
 
-    If `made` is None, record that no kit can be made with these settings.
+    A check kit is a file for checking submissions offline. If `made` is None, record that no kit can be made with these
+    settings.
     """
     locked = Truth.objects.select_for_update(no_key=True).get(pk=truth.pk)
     old = str(locked.kit.name)

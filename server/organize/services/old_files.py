@@ -1,4 +1,4 @@
-"""Removes the files of scored submissions that affect no leaderboard, some days after their phase is final."""
+"""Removes the files of scored submissions that affect no leaderboard, some days after private scores are shown."""
 
 import logging
 from collections.abc import Iterator
@@ -59,8 +59,8 @@ def final_phases(now: datetime) -> Iterator[Phase]:
 def removable(phase: Phase) -> QuerySet[Submission]:
     """Return the submissions to a final phase whose files are no longer needed.
 
-    Files are kept if the submission has ever been a leaderboard entry, is final or counts on the private leaderboard,
-    belongs to a baseline, or is being scored again.
+    A file is kept if the submission has ever been a leaderboard entry, was selected as final by its team, counts on the
+    private leaderboard, belongs to a baseline, or is being scored again.
     """
     rows = removable_rows(phase)
     return rows.exclude(evaluations__in=counting(phase)) if rows.exists() else rows

@@ -1,4 +1,4 @@
-"""Replaces the caption ids in a retrieval bundle, because the original ids may reveal each caption's image."""
+"""Replaces the caption ids in a retrieval challenge, because the original ids may reveal each caption's image."""
 
 import csv
 import gzip
@@ -26,9 +26,9 @@ HEADER = ("CaptionID", "Original")
 def write_opaque_ids(folder: Path) -> list[str]:
     """Give new ids to the captions in every retrieval phase of an unpacked bundle. Return one message for each phase.
 
-    The original gallery is kept next to the folder with the ground truth as `gallery.original.json`, and a table of the
-    old and new ids as `caption_ids.csv`. Both files must be kept secret. A second call does not replace the new ids.
-    Raises InvalidBundle, with nothing written, if the bundle is invalid.
+    The original gallery (the list of images and captions) is kept as `gallery.original.json` next to the folder with
+    the ground truth, and a table of the old and new ids as `caption_ids.csv`. Both files must be kept secret. A second
+    call does not replace the new ids. Raises InvalidBundle, with nothing written, if the bundle is invalid.
     """
     with (
         # `bundles.opened` rejects symbolic links, so that no file outside the bundle can be overwritten.
@@ -137,7 +137,7 @@ def mapping_text(new_ids: Mapping[str, str]) -> str:
 
 
 def write_whole(contents: Mapping[Path, bytes]) -> None:
-    """Write all of the given files to the bundle, or none of them if the disk is full."""
+    """Write all of the given files to the bundle's folder, or none of them if the disk is full."""
     partials = {path: path.with_name(f".{path.name}.{secrets.token_hex(8)}") for path in contents}
     try:
         for path, partial in partials.items():

@@ -35,7 +35,8 @@ class NextDate:
 class OrganizedPhase:
     """A phase with its submission counts. `today` counts submissions received since midnight (UTC).
 
-    `is_closed_by_gate` is true if the phase has not ended but its gate keeps it from accepting submissions.
+    `is_closed_by_gate` is true if the phase has not ended, but accepts no submissions because its ground truth has not
+    passed the gate (a series of checks).
     """
 
     phase: Phase

@@ -105,7 +105,7 @@ def changed_terms(phase: Phase, declared: BundlePhase, prepared: Prepared) -> li
 
 
 def scoring_parameters(phase: Phase | BundlePhase) -> dict[str, Any]:
-    """Return the names and values of those track parameters of a phase that affect scores."""
+    """Return those parameters of a phase's track that affect scores, with their values."""
     values = phase.declared_track.resolve(phase.parameters)
     return {parameter.name: values[parameter.name] for parameter in phase.declared_track.parameters if parameter.short}
 
@@ -158,7 +158,8 @@ def replace_downloads(phase: Phase, prepared: Prepared, files: NewFiles) -> list
 
     Return the names of the fields whose content has changed.
 
-    The sha256 of the sample submission is stored as well, because a gate result is valid for one sample only.
+    The sha256 of the sample submission is stored as well, because the result of the gate (checks of the ground truth)
+    is valid for one sample only.
     """
     names = replace_file(phase, "sample_submission", prepared.sample, files)
     digest = assign(phase, {"sample_sha256": sha256_of(prepared.sample)})

@@ -64,7 +64,10 @@ class Prepared:
 
 
 def prepare(phase: TruthSource, workspace: Path) -> Prepared:
-    """Check and compile a ground truth, and create its check kit. Raises InvalidBundle with its faults."""
+    """Check and compile a ground truth, and create its check kit (a file for checking submissions offline).
+
+    Raises InvalidBundle with the faults of the ground truth.
+    """
     source, kit = workspace / f"{phase.slug}.zip", workspace / f"{phase.slug}.kit.json"
     described = workspace / f"{phase.slug}.statistics.json"
     options = ["--kit", str(kit), "--statistics", str(described), *kits.limit_options()]
@@ -93,7 +96,7 @@ def prepare_and_test(
     sample_sha256: str | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Prepared:
-    """Prepare a ground truth, and run its gate unless the gate result stored with the phase remains valid.
+    """Prepare a ground truth, and run its gate (a series of checks) unless the stored gate result is still valid.
 
     The warnings include the gate checks that are not green. `sample_sha256` is the sha256 of the sample submission if
     the phase keeps its current one. `progress` is called with the result of each check as text. Raises InvalidBundle
@@ -110,7 +113,10 @@ def prepare_and_test(
 
 
 def warnings_of(gate: dict[str, Any], source: TruthSource) -> list[Problem]:
-    """Return a warning for each gate check that is not green, or one warning if the gate has no result."""
+    """Return a warning for each gate check that is not green, or one warning if the gate has no result.
+
+    A gate is a series of checks of a ground truth.
+    """
     if "unfinished" in gate:
         return [Problem("gate_unfinished", unfinished_text(gate), file=truths.locate(None, source))]
     return gate_warnings(gate, source)

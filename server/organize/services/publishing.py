@@ -22,7 +22,8 @@ from server.submissions.signals import swept
 def publish(*, challenge: Challenge, by: User | None, visibility: str) -> Challenge:
     """Publish a draft.
 
-    Raises Refused if the challenge has no contact address or no phase, or if the gate of a phase is not green.
+    Raises Refused if the challenge has no contact address or no phase, or if the gate of a phase (checks of its ground
+    truth) is not green.
     """
     locked = lock_draft(challenge, by, visibility)
     if not locked.contact:
@@ -52,7 +53,7 @@ def lock_draft(challenge: Challenge, by: User | None, visibility: str) -> Challe
 
 @transaction.atomic
 def schedule(*, challenge: Challenge, by: User, visibility: str, at: datetime) -> Publication:
-    """Schedule the publication of a draft, which the sweeper will publish. A new time replaces the previous one."""
+    """Schedule the publication of a draft by a periodic task, the sweeper. A new time replaces the previous one."""
     locked = lock_draft(challenge, by, visibility)
     if at <= database_now():
         raise Refused("invalid", "Time: choose a time in the future, or publish the challenge now.")

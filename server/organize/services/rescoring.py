@@ -1,9 +1,9 @@
 """Rescores phases: scores all submissions again without changing the leaderboards, then switches all of them at once.
 
-The remaining work is stored as `Rerun` rows, so a rescoring continues after any crash. Submissions that arrive during a
-rescoring are scored as usual. Reruns for them are queued whenever somebody requests the state of the rescoring. The
-switch does not wait for these reruns, because in a busy phase there are always some. After the switch, these
-submissions are missing from the leaderboards until they have a new score, usually for a few seconds.
+The remaining work is stored as `Rerun` rows (jobs that score a file again), so a rescoring continues after any crash.
+Submissions that arrive during a rescoring are scored as usual. Reruns for them are queued whenever somebody requests
+the state of the rescoring. The switch does not wait for these reruns, because a busy phase always has some. After the
+switch, these submissions are missing from the leaderboards until they have a new score, usually for a few seconds.
 """
 
 from django.conf import settings
@@ -32,11 +32,11 @@ def start(
 ) -> Rescoring:
     """Start a rescoring against a version of the ground truth, with the current version of the evaluator.
 
-    An open rescoring with the same ground truth and signature continues; any other is discarded. Without `truth`,
-    :func:`default_truth` chooses the version. The version is prepared again if the settings of the phase have changed,
-    and its gate is run again if the settings or the sample submission have changed. With `retry`, submissions whose
-    attempts are used up or whose files were unreadable are scored again. Raises Refused if the ground truth cannot be
-    prepared or, unless `reveal` is true, if private images would become public.
+    An open rescoring with the same ground truth and evaluation signature continues; any other is discarded. Without
+    `truth`, :func:`default_truth` chooses the version. The version is prepared again if the settings of the phase have
+    changed, and the checks of its gate are repeated if the settings or the sample submission have changed. With
+    `retry`, submissions whose attempts are used up or whose files were unreadable are scored again. Raises Refused if
+    the ground truth cannot be prepared or, unless `reveal` is true, if private images would become public.
     """
     refuse_archived(phase.challenge)
     if reveal:
@@ -51,7 +51,7 @@ def start(
 
 @transaction.atomic
 def begin(*, phase: Phase, by: User | None, truth: Truth, retry: bool = False) -> Rescoring:
-    """Start a rescoring of a phase, or continue the open rescoring if it has the same ground truth and signature."""
+    """Start a rescoring, or continue the open one if it has the same ground truth, settings and evaluator version."""
     locked = Phase.objects.select_for_update(no_key=True).get(pk=phase.pk)
     begun = open_rescoring(locked)
     signature = signature_of(locked, truth.sha256)
@@ -117,10 +117,10 @@ def discard(*, phase: Phase, by: User | None) -> None:
 
 
 def remove(begun: Rescoring, *, by: User | None) -> None:
-    """Remove a rescoring, its reruns, and the scores that it created. The caller must have locked the phase.
+    """Remove a rescoring, its reruns (jobs), and the scores that it created. The caller must have locked the phase.
 
-    Scores that leaderboards show and scores from earlier rescorings against the same ground truth are kept. So are the
-    reruns against the active ground truth that compute a first score, or its interval, for the current leaderboards.
+    Scores that leaderboards show and scores from earlier rescorings against the same ground truth are kept, and so are
+    reruns that compute a first score against the active ground truth, or its interval, for the leaderboards.
     """
     if begun.signature != begun.phase.signature:
         teams = {*evaluations_of(begun).values_list("submission__team", flat=True)}
@@ -138,7 +138,7 @@ def remove(begun: Rescoring, *, by: User | None) -> None:
 def added_evaluations(begun: Rescoring) -> QuerySet[Evaluation]:
     """Return the evaluations that a rescoring created.
 
-    Evaluations of new uploads can have the signature of the rescoring, too. They are left out: each one is the first
+    Evaluations of new uploads can have the same evaluation signature. They are left out: each one is the first
     evaluation of its submission, or the first one against the active ground truth. Under ladder feedback, an evaluation
     is also left out if its score is shown in place of the score of one that the rescoring did not create.
     """
@@ -193,7 +193,7 @@ def evaluations_of(rescoring: Rescoring) -> QuerySet[Evaluation]:
 
 
 def without_intervals(rescoring: Rescoring) -> QuerySet[Submission]:
-    """Return the submissions whose new scores have no intervals yet, except those whose reruns have failed."""
+    """Return the submissions whose new scores have no intervals yet, unless the job that computes them has failed."""
     if not (settings.INTERVAL_REPLICATES and rescoring.phase.declared_track.intervals):
         return Submission.objects.none()
     incomplete = evaluations_of(rescoring).filter(submission=OuterRef("pk")).exclude(scores__low__isnull=False)
@@ -202,14 +202,14 @@ def without_intervals(rescoring: Rescoring) -> QuerySet[Submission]:
 
 
 def unscorable(rescoring: Rescoring) -> RerunQuerySet:
-    """Return the reruns that have failed or have unreadable files. Their submissions will leave the leaderboards."""
+    """Return the reruns (repeated scorings) that have failed, or that cannot be run because files are unreadable."""
     blocked = Rerun.objects.scoring().blocked()
     blocked = blocked.filter(truth=rescoring.truth_id, submission__in=without_score(rescoring))
     return blocked.select_related("submission__team").order_by("submission__received_at")
 
 
 def retry_unscorable(rescoring: Rescoring) -> None:
-    """Requeue reruns that used up their attempts or had unreadable files. Other failed reruns would fail again."""
+    """Requeue reruns (new scorings) that used up their attempts or had unreadable files; others would fail again."""
     retried = unscorable(rescoring).exclude(failure__gt="", attempts__lt=settings.EVALUATION_ATTEMPTS)
     reruns.try_now(retried)
 
@@ -230,9 +230,9 @@ def apply(
 ) -> Rescoring:
     """Switch the leaderboards to the new scores.
 
-    If scores are missing, queue reruns for them and raise Refused. Unless `without_gate` is true, also raise Refused if
-    the phase would accept no submissions because the gate of the ground truth is not green. Unless `reveal` is true,
-    also raise WouldReveal if private images would become public; `applying.apply` asks an owner to confirm that.
+    If scores are missing, queue jobs for them and raise Refused. Unless `without_gate` is true, also raise Refused if
+    the phase would accept no submissions because the ground truth's checks (its gate) are not green. Unless `reveal` is
+    true, raise WouldReveal if private images would become public; `applying.apply` asks an owner to confirm that.
     """
     if reveal:
         refuse_without(Right.OWN, by=by, challenge=rescoring.phase.challenge)
@@ -278,7 +278,7 @@ def switch(phase: Phase, rescoring: Rescoring) -> None:
     """Set the ground truth and evaluation signature of a phase, which must be locked, to those of a rescoring.
 
     A worker that is recording a score waits for this lock, and then finds that its score is based on the old ground
-    truth. Reruns whose files were unreadable are queued again. If one succeeds, its submission is listed again.
+    truth. Reruns whose files were unreadable are queued again. If such a job succeeds, its submission is listed again.
     """
     scored = Submission.objects.stored().filter(phase=phase, status=Status.SCORED)
     # A worker that records a rerun locks the submission before the rerun. Any other order could cause a deadlock.

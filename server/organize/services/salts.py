@@ -1,4 +1,6 @@
-"""Chooses the salt of a phase. The first import sets it, and all versions of the ground truth use it.
+"""Chooses the salt of a phase: a secret from which the split into public and private images is computed.
+
+The first import sets the salt, and all versions of the ground truth use it.
 
 A phase's salt never changes. A different salt would move images between the public and the private split, and scores on
 two different splits of the same images reveal more than scores on one. A phase that was imported before salts were
@@ -13,7 +15,7 @@ from server.challenges.models import Phase
 
 
 def salted(bundle: Bundle, mistakes: Mistakes) -> Bundle:
-    """Return the bundle with a salt for every phase.
+    """Return the bundle with a salt (a secret that determines the split) for every phase.
 
     An existing phase keeps its salt. A new phase gets the salt in its truth folder (the bundle's folder with the
     phase's ground truth), or a random one. If the salt in a truth folder differs from that of an existing phase, this
@@ -26,13 +28,18 @@ def salted(bundle: Bundle, mistakes: Mistakes) -> Bundle:
 
 
 def refuse_other(phases: list[tuple[str, str, str]]) -> None:
-    """Raise InvalidBundle if a phase's salt differs from that in its ground truth's folder; see `other_salts`."""
+    """Raise InvalidBundle if a phase's salt differs from that in its ground truth's folder; see `other_salts`.
+
+    The salt is a secret that determines which images are public.
+    """
     if problems := other_salts(phases):
         raise InvalidBundle(problems)
 
 
 def other_salts(phases: list[tuple[str, str, str]]) -> list[Problem]:
     """Return an error for each phase whose salt differs from that in the folder with its ground truth.
+
+    The salt is a secret that determines which images are public.
 
     `phases` contains tuples (slug, salt of the folder, salt of the phase).
     """
@@ -44,7 +51,10 @@ def other_salts(phases: list[tuple[str, str, str]]) -> list[Problem]:
 
 
 def difference(own: str, kept: str) -> str:
-    """Return why the `salt.txt` in a ground truth's folder is rejected, or an empty string if it is accepted."""
+    """Return why the `salt.txt` in a ground truth's folder is rejected, or an empty string if it is accepted.
+
+    The salt is a secret that determines which images are public.
+    """
     if own in ("", kept):
         return ""
     if not kept:

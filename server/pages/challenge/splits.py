@@ -8,7 +8,7 @@ SPLIT_TITLES = {"public": "Public", "private": "Private", "all": "All"}
 
 @dataclass(frozen=True, slots=True)
 class SplitLink:
-    """A link to the current page with the results on one split of the images, such as public or private."""
+    """A link to the version of the current page that shows one split, such as public or private."""
 
     title: str
     query: str

@@ -59,7 +59,7 @@ class GrantForm(forms.Form):
 
 
 class TakeBackForm(forms.Form):
-    """The form for taking back the unused part of an earlier grant of additional submissions to a team."""
+    """The form for taking back those additional submissions that a team was granted but has not used."""
 
     grant = forms.ModelChoiceField(
         QuotaGrant.objects.none(), label="Grant", empty_label=None, error_messages={"required": "Choose a grant."}

@@ -1,1 +1,1 @@
-"""Pure functions that format values as text, HTML, or coordinates for charts."""
+"""Pure functions that format values as text or HTML, or convert them to coordinates for charts."""

@@ -1,4 +1,4 @@
-"""Functions that return small components as HTML: numbers, intervals, times, medals.
+"""Functions that return small components as HTML: numbers, intervals, times, and medals.
 
 A leaderboard has hundreds of these components, and rendering templates would take ten times as long. The components
 contain only numbers and dates, which need no escaping. They are created with `SafeString`, because `mark_safe` also

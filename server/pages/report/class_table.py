@@ -84,7 +84,7 @@ class ClassCell:
 
 @dataclass(frozen=True, slots=True)
 class ClassTable:
-    """One page of the table of results per class. `query` is a query string ready for appending a page number."""
+    """One page of the table of results per class. A page number can be appended to the query string `query`."""
 
     columns: list[ClassColumn]
     rows: list[list[ClassCell]]

@@ -54,7 +54,7 @@ class Report:
 
     @property
     def errors_address(self) -> str:
-        """The URL of the tab "Errors", or an empty string if the report has no such tab."""
+        """The URL of the "Errors" tab, or an empty string if the report has no such tab."""
         return next((tab.address for tab in self.tabs if tab.name == "errors"), "")
 
     @property
@@ -149,7 +149,7 @@ def chart_caption(chart: Chart, track: Track, detail: SplitDetail) -> str:
 def declared_tables(
     track: Track, detail: SplitDetail, names: Mapping[str, str], shown: Sequence[str]
 ) -> list[ShownTable]:
-    """Return the report tables whose names are in `shown`, except the confusion matrix, which has its own layout."""
+    """Return the tables of a report whose names are in `shown`, except the confusion matrix, whose layout differs."""
     return [
         shown_table(declared, detail.tables[declared.name], names, detail.left_out.get(declared.name, 0))
         for declared in (*track.explained_tables, *track.tables)

@@ -69,7 +69,8 @@ def shown_table(
 def full_length(column: ReportColumn | None, rows: Sequence[ReportRow]) -> float:
     """Return the value for which a bar in a table column has full length.
 
-    In a column of score gains, this is the largest absolute value. In all other columns, it is 1.
+    In a column of score gains (differences between scores), this is the largest absolute value. In all other columns,
+    it is 1.
     """
     if column is None or column.kind != "gain":
         return 1.0

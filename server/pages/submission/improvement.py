@@ -27,7 +27,7 @@ class Improvement:
 
     @property
     def could_be_luck(self) -> bool:
-        """Whether the difference could be due to chance, that is, whether its 95% interval includes 0."""
+        """Whether the 95% interval of the difference includes 0, so that the difference could be due to chance."""
         return self.difference.verdict == Verdict.TIED
 
 

@@ -47,10 +47,10 @@ class OwnScore:
 class ScoreChart:
     """A chart with one point for each scored submission, oldest first.
 
-    `intervals`, `best`, `dots` and `tops` are SVG paths. They show the confidence intervals, the best score so far, the
-    scores that are not a new best, and each new best score. `targets` contains the links to the submissions. `y_ticks`
-    are pairs (y in pixels, text), and `x_ticks` are pairs (x as a percentage of the width, text). `rescored` contains a
-    pair (x, time as text) for each rescoring.
+    The SVG paths `intervals`, `best`, `dots` and `tops` show, in this order, the confidence intervals, the best score
+    so far, the scores that are not a new best, and each new best score. `targets` contains the links to the
+    submissions. `y_ticks` are pairs (y in pixels, text), and `x_ticks` are pairs (x as a percentage of the width,
+    text). `rescored` contains a pair (x, time as text) for each rescoring.
     """
 
     intervals: str

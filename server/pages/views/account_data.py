@@ -38,7 +38,7 @@ def my_data(request: PersonRequest) -> HttpResponse:
 @login_required
 @reauthentication_required
 def export(request: PersonRequest) -> StreamingHttpResponse:
-    """Download a zip file with all data that is stored about the user. The file is created during the download."""
+    """Serve a zip file with all data that is stored about the user. The file is created during the download."""
     if not ratelimit.consume(request, app="allauth.account", action="export", user=request.user, limit_get=True):
         detail = "You have exported your data several times within an hour. Try again later."
         raise Refused("rate_limited", detail, retry_after=HOUR_SECONDS)

@@ -109,7 +109,7 @@ def clone_phase(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
 
 
 def added(request: PersonRequest, current: ChallengeContext, phase: Phase) -> HttpResponse:
-    """Redirect to the page of a new phase's ground truth, which shows the results of its gate (a series of checks)."""
+    """Redirect to the page about a new phase's ground truth, which shows the results of its checks (the gate)."""
     gate = "Its gate is green." if may_open(phase) else "Its gate is not green, so it does not accept submissions yet."
     messages.success(request, f"Phase {phase.slug} was added. {gate}")
     return redirect("organize_truth_version", current.challenge.slug, phase.slug, 1)

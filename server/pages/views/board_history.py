@@ -43,7 +43,7 @@ class HistoryQuery:
         return "?" + urlencode(given, doseq=True)
 
     def at(self, moment: datetime) -> str:
-        """Return the query string of the leaderboard page that shows the given time, rounded up to the second."""
+        """Return the query string of the page with the leaderboard at the given time, rounded up to the second."""
         return replace(self.board, at=next_whole_second(moment)).query_string()
 
 

@@ -40,7 +40,7 @@ def limits_and_terms(phase: Phase) -> DescriptionList:
 
 @require_safe
 def sample(request: HttpRequest, slug: str) -> FileResponse:
-    """Download the template submission of a phase, which contains every image but no predictions."""
+    """Serve the template submission of a phase, which contains every image but no predictions."""
     phase = find_context(request, slug).required_phase()
     if not phase.sample_submission:
         raise Http404("this phase has no template file")
@@ -50,7 +50,7 @@ def sample(request: HttpRequest, slug: str) -> FileResponse:
 
 @require_safe
 def kit(request: HttpRequest, slug: str) -> FileResponse:
-    """Download the check kit of a phase, with which `podium check` finds every defect in a submission."""
+    """Serve the check kit of a phase: a file with which `podium check` finds every defect in a submission offline."""
     phase = find_context(request, slug).required_phase()
     if not phase.kit:
         raise Http404("this phase has no check kit yet")

@@ -36,7 +36,7 @@ def contents(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def chapter(request: HttpRequest, name: str) -> HttpResponse:
-    """Show a chapter of the handbook."""
+    """Show a chapter of the online handbook."""
     if name not in CHAPTERS:
         raise Http404("no such chapter")
     context: dict[str, Any] = {"chapters": CHAPTERS, "name": name, "title": CHAPTERS[name], "text": text_of(name)}

@@ -98,7 +98,7 @@ def challenges_with_teams(*, user: int | None, is_staff: bool) -> QuerySet[Any]:
     """Return the challenges on a user's front page with their numbers of teams, sorted by deadline.
 
     Each challenge has two more attributes: `own` is the user's membership with its team, if there is one, and `now` is
-    the current time of the database.
+    the current time according to the database.
     """
     # With the condition `is_baseline IN (0)`, SQLite uses the column `is_baseline` of the index `team_of_challenge`.
     # With `NOT is_baseline`, it would not.

@@ -71,7 +71,7 @@ def page_parts(request: HttpRequest, current: ChallengeContext) -> tuple[object,
 
 @require_safe
 def board_csv(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """Download the leaderboard entries that the query string selects as CSV.
+    """Serve the leaderboard entries that the query string selects, as a CSV file.
 
     Numbers have all the digits that the viewer may see.
     """

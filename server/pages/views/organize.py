@@ -31,7 +31,10 @@ from server.submissions.services import admission
 @csrf_exempt
 @login_required
 def import_challenge(request: PersonRequest) -> HttpResponse:
-    """Show the form for uploading a bundle. A POST request imports the bundle and lists its errors and warnings."""
+    """Show the form for uploading a bundle (a challenge as a zip file). A POST request imports the bundle.
+
+    The errors and warnings of the bundle are shown afterwards.
+    """
     bundle_uploads.require_may_import(request.user)
     if request.method != "POST":
         return show_import(request, BundleForm())
@@ -92,7 +95,7 @@ def show_overview(request: PersonRequest, current: ChallengeContext, refusal: Re
 @require_POST
 @login_required
 def export(request: PersonRequest, slug: str) -> FileResponse:
-    """Download a challenge as a bundle. The method is POST, because the download is recorded in the audit log."""
+    """Serve a challenge as a zip file. The method is POST, because the download is recorded in the audit log."""
     current = organized_context(request, slug, archived=True)
     return exporting.export_response(challenge=current.challenge, by=request.user)
 

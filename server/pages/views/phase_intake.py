@@ -33,7 +33,10 @@ def intake(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
 
 
 def forms_of(pause: QueryDict | None, extend: QueryDict | None) -> tuple[PauseForm, ExtendPhaseForm]:
-    """Return the forms of the page with the posted data. Both have a field `reason`, but the ids of fields differ."""
+    """Return the forms for pausing and for extending a phase, with the posted data.
+
+    Both forms have a field `reason`, so the HTML ids of their fields get different prefixes.
+    """
     return PauseForm(pause, auto_id="pause_%s"), ExtendPhaseForm(extend, auto_id="extend_%s")
 
 

@@ -84,7 +84,7 @@ def heading(name: str, title: str, chosen: submission_table.SubmissionFilter) ->
 @require_safe
 @login_required
 def table_csv(request: PersonRequest, slug: str, phase: str) -> StreamingHttpResponse:
-    """Download all submissions to a phase that match the filter in the query string, as CSV."""
+    """Serve a CSV file with all submissions to a phase that match the filter in the query string."""
     current = organized_phase(request, slug, phase)
     access, chosen, found = current.score_access, submission_filter(request.GET), current.required_phase()
     rows = ([table_row(one, access) for one in chunk] for chunk in submission_table.chunks(found, chosen))
@@ -111,7 +111,7 @@ def requeue_failed(request: PersonRequest, slug: str, phase: str) -> HttpRespons
 @require_POST
 @login_required
 def requeue_intervals(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """Rescore all submissions without an interval that match the filter in the query string of the URL."""
+    """Rescore all submissions without a confidence interval that match the filter in the URL's query string."""
     current, chosen = organized_phase(request, slug, phase), submission_filter(request.GET)
     done = requeueing.requeue_intervals(phase=current.required_phase(), chosen=chosen, by=request.user)
     return report(request, current, done, "scores without an interval", chosen.query())
@@ -157,13 +157,13 @@ def hide(request: PersonRequest, slug: str, phase: str, pk: UUID) -> HttpRespons
 
 
 def submission_of(current: ChallengeContext, pk: UUID) -> Submission:
-    """Return a submission to the phase of an organizer page. Raises Http404 if the phase has no such submission."""
+    """Return a submission to the current page's phase. Raises Http404 if the phase has no such submission."""
     found = Submission.objects.select_related("phase__challenge", "team").filter(phase=current.required_phase())
     return get_object_or_404(found, pk=pk)
 
 
 def queue_again(submission: Submission, by: User) -> None:
-    """Requeue a failed submission, or a scored one to compute its missing interval.
+    """Requeue a failed submission, or a scored one to compute its missing confidence interval.
 
     Raises Refused if the submission has any other status.
     """
@@ -177,7 +177,7 @@ def queue_again(submission: Submission, by: User) -> None:
 
 
 def address_with(name: str, current: ChallengeContext, key: UUID | int) -> str:
-    """Return the URL of an organizer page about the team or submission with the given key."""
+    """Return the URL of an organizer page about the team or submission with the given primary key."""
     return reverse(name, args=[current.challenge.slug, current.required_phase().slug, key])
 
 

@@ -1,4 +1,4 @@
-"""The page on which organizers extend a phase for a team, change its number of submissions, or disqualify it."""
+"""The page on which organizers extend a phase for a team, grant it more submissions, or disqualify it."""
 
 from collections.abc import Mapping
 
@@ -62,8 +62,8 @@ PREFIXED = ("extend", "grant", "take_back")
 def team(request: PersonRequest, slug: str, phase: str, team: int) -> HttpResponse:
     """Show organizers a team with its quota and its deadline in a phase.
 
-    A POST request extends the phase for the team, grants submissions or takes them back, or disqualifies or reinstates
-    the team.
+    A POST request extends the phase for the team, grants it additional submissions or takes these back, or disqualifies
+    or reinstates the team.
     """
     current = organized_phase(request, slug, phase)
     of_phase, found = current.required_phase(), get_object_or_404(Team, pk=team, challenge=current.challenge)
@@ -99,7 +99,10 @@ def team(request: PersonRequest, slug: str, phase: str, team: int) -> HttpRespon
 
 
 def posted_form(act: str, data: QueryDict, given: QuerySet[QuotaGrant]) -> forms.Form:
-    """Return the form of an action with the posted data. `given` contains the grants that can be taken back."""
+    """Return the form for an action, with the posted data.
+
+    `given` contains the grants (additional submissions allowed by organizers) that can be taken back.
+    """
     prefix = act if act in PREFIXED else None
     if act == "take_back":
         return TakeBackForm(data, prefix=prefix, grants=given)
@@ -128,7 +131,7 @@ def decide(request: PersonRequest, phase: Phase, team: Team, act: str, form: for
 
 
 def taken_back_message(amount: int, grant: QuotaGrant) -> str:
-    """Return a message that states how many granted submissions were taken back, and how many the team had used."""
+    """Return a message: how many of the additional submissions were taken back, and how many the team had used."""
     was = "submission was" if amount == 1 else "submissions were"
     used = f" The team had already used the other {grant.amount - amount}." if grant.amount > amount else ""
     return f"{amount} granted {was} taken back.{used}"

@@ -17,7 +17,7 @@ CACHE_SECONDS = 3600
 @require_safe
 @cache_control(public=True, max_age=CACHE_SECONDS)
 def program(request: HttpRequest) -> FileResponse:
-    """Download the source code of the `podium` program, so that `pip install URL` can install it."""
+    """Serve the source code of the `podium` program, so that `pip install URL` can install it."""
     return FileResponse(BytesIO(archive()), as_attachment=True, filename="podium.zip")
 
 

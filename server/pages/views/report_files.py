@@ -29,7 +29,7 @@ def report_or_404(request: PersonRequest, pk: UUID) -> dict[str, Any]:
 @require_safe
 @login_required
 def report_json(request: PersonRequest, pk: UUID) -> HttpResponse:
-    """Download the report on a submission as JSON, in the same format as the API returns."""
+    """Serve the report on a submission as a JSON file, in the format of the API."""
     report = report_or_404(request, pk)
     return JsonResponse(report, headers=attachment("report.json"))
 
@@ -37,9 +37,9 @@ def report_json(request: PersonRequest, pk: UUID) -> HttpResponse:
 @require_safe
 @login_required
 def classes_csv(request: PersonRequest, pk: UUID) -> HttpResponse:
-    """Download a submission's results per class as CSV, with a line for each split and class.
+    """Serve a submission's results per class as a CSV file, with a line for each split and class.
 
-    Undefined numbers are empty.
+    The cells of undefined numbers are empty.
     """
     report = report_or_404(request, pk)
     rows = [{"split": name, **row} for name, split in report["splits"].items() for row in split["classes"] or ()]
@@ -50,7 +50,7 @@ def classes_csv(request: PersonRequest, pk: UUID) -> HttpResponse:
 @require_safe
 @login_required
 def curves_csv(request: PersonRequest, pk: UUID) -> HttpResponse:
-    """Download a submission's precision/recall curves as CSV, with a line for each point of a curve.
+    """Serve a submission's precision/recall curves as a CSV file, with a line for each point of a curve.
 
     Curves that are averaged over all classes have neither labels nor confidences.
     """

@@ -10,9 +10,10 @@ from server.pages.challenge_context import find_context
 
 @require_safe
 def results(request: HttpRequest, slug: str, ending: str) -> HttpResponseBase:
-    """Download the results of a phase.
+    """Serve the results of a phase as a file.
 
-    With the query parameter `preliminary=1`, results that are not final can be downloaded, marked as preliminary.
+    Results that are not final can be downloaded only with the query parameter `preliminary=1`, and are marked as
+    preliminary.
     """
     current = find_context(request, slug)
     return download(

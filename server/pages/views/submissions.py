@@ -1,4 +1,4 @@
-"""The list of a team's submissions, and the form that changes a submission's note or method, or marks it as final."""
+"""The list of a team's submissions, and the form that edits one and selects it as final, so that it counts."""
 
 from typing import Any
 from uuid import UUID
@@ -83,7 +83,10 @@ def default_finals(phase: Phase) -> str:
 @require_POST
 @login_required
 def edit(request: PersonRequest, pk: UUID) -> HttpResponse:
-    """Change a submission's note or method, or whether it is final. Redirect to the page that contains the form."""
+    """Change a submission's note or method, or whether it is among the final ones, which count in the end.
+
+    Redirect to the page that contains the form.
+    """
     visible = Submission.objects.visible_to(request.user).select_related("phase__challenge", "team")
     submission = get_object_or_404(visible, pk=pk)
     # Only the form on the submission's own page has the fields about the method.

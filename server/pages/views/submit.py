@@ -1,6 +1,6 @@
 """The submit page, whose form works with and without JavaScript.
 
-Submitting a file also lets people join the challenge.
+People can also join the challenge by submitting a file.
 """
 
 from dataclasses import replace

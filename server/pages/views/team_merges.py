@@ -85,7 +85,7 @@ def show_preview(
 ) -> HttpResponse:
     """Show the effects of merging two teams.
 
-    Only the captain who decides on the merge sees the final submissions of both teams.
+    Only the captain who decides on the merge sees which submissions the two teams have selected to count in the end.
     """
     decides = proposal is not None and current.team == other
     context = {

@@ -1,4 +1,4 @@
-"""Models for submitted files: submissions, their evaluations and reruns, and the quota that they have used."""
+"""Models for submitted files: submissions, their evaluations, jobs that score them again, and the quota they used."""
 
 from server.submissions.models.evaluation import Evaluation, Explanation, Replicates, Score, ScoreQuerySet
 from server.submissions.models.lease import Leased

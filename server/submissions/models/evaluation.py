@@ -117,7 +117,7 @@ class Replicates(models.Model):
 
 
 class Explanation(models.Model):
-    """The explanation of a score on one split: curves, errors, slices. Leaderboard queries never load it."""
+    """The explanation of a score on one split, such as curves and error tables. Leaderboard queries never load it."""
 
     evaluation = models.ForeignKey(Evaluation, on_delete=models.CASCADE, related_name="explanations")
     split = models.CharField(max_length=10)

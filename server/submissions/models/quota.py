@@ -1,4 +1,4 @@
-"""The ledger that records how submissions use quota, and the grants that raise the quota of a team."""
+"""The ledger that records how submissions use quota, and the grants with which organizers raise a team's quota."""
 
 from django.db import models
 from django.db.models import Q

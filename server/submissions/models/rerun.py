@@ -10,11 +10,11 @@ from server.submissions.models.submission import Submission
 
 class RerunQuerySet(models.QuerySet["Rerun"]):
     def scoring(self) -> "RerunQuerySet":
-        """Return reruns that produce a score or its confidence intervals, not those that only explain a score."""
+        """Return reruns (new scorings) that yield scores or confidence intervals, not those that explain a score."""
         return self.filter(purpose=Rerun.Purpose.INTERVALS)
 
     def pending(self) -> "RerunQuerySet":
-        """Return reruns that are queued or running, but not those that were given up."""
+        """Return reruns (repeated scorings of submissions) that are queued or running, but not those that failed."""
         return self.filter(failure="")
 
     def given_up(self) -> "RerunQuerySet":
@@ -22,7 +22,7 @@ class RerunQuerySet(models.QuerySet["Rerun"]):
         return self.exclude(failure="")
 
     def blocked(self) -> "RerunQuerySet":
-        """Return reruns that were given up, or postponed because a stored file could not be read."""
+        """Return reruns (repeated scorings) that failed, or were postponed because a stored file could not be read."""
         return self.exclude(failure="", waiting_for="")
 
     def queued(self) -> "RerunQuerySet":
@@ -30,7 +30,7 @@ class RerunQuerySet(models.QuerySet["Rerun"]):
         return self.pending().filter(lease_token=None)
 
     def claimable(self) -> "RerunQuerySet":
-        """Return queued reruns, each loaded with all related rows that a worker needs to score its submission."""
+        """Return queued reruns (repeated scorings), loaded with all related rows that a worker needs for them."""
         return self.queued().select_related("truth", "submission__phase")
 
     def running(self) -> "RerunQuerySet":
@@ -89,7 +89,7 @@ class Rerun(Leased):
 
     @property
     def reason(self) -> str:
-        """The reason why the rerun was given up, or was postponed because a stored file could not be read."""
+        """The reason why this repeated scoring failed, or was postponed because a stored file could not be read."""
         return self.failure or self.waiting_for
 
     @property

@@ -1,4 +1,4 @@
-"""Changes that a team can make to its submissions: editing the note, and choosing which submissions are final."""
+"""Changes that a team can make to its submissions: editing the note, and selecting the final ones, which count."""
 
 import unicodedata
 

@@ -71,7 +71,9 @@ def add_intervals(
 
 
 def find_same(submission: Submission, *, truth: Truth, report: dict[str, Any]) -> Evaluation | None:
-    """Return the recorded evaluation with the same ground truth, evaluator version and settings (signature), or None.
+    """Return the submission's recorded evaluation that corresponds to a report, or None if there is none.
+
+    Its ground truth, evaluator version and evaluation signature must be the same as those of the report.
 
     Raises NotReproducible if its scores differ from those in the report.
     """

@@ -1,4 +1,4 @@
-"""Gives one team more submissions, on one day or in total, and takes them back while the team has not used them."""
+"""Grants one team additional submissions, on one day or in total, and takes back those that it has not used."""
 
 from datetime import date
 
@@ -45,7 +45,7 @@ def grant(*, phase: Phase, team: Team, by: User | None, amount: int, day: date |
 
 @transaction.atomic
 def take_back(*, grant: QuotaGrant, by: User | None, reason: str) -> int:
-    """Take back the submissions of a grant that the team has not used. Return their number.
+    """Take back those additional submissions of a grant that the team has not used. Return their number.
 
     Raises Refused if the team has used all of them, because a limit is never lowered below what was used.
     """
@@ -71,7 +71,9 @@ def take_back(*, grant: QuotaGrant, by: User | None, reason: str) -> int:
 
 
 def unused(phase: Phase, grant: QuotaGrant) -> int:
-    """Return by how many submissions a grant can be reduced so that no limit falls below what the team has used.
+    """Return by how many submissions a grant can be reduced without lowering a limit below what the team has used.
+
+    A grant allows a team additional submissions.
 
     A grant for a day also raises the daily limit of attempts. An attempt is any submitted file, even a rejected one.
     """

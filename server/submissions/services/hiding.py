@@ -1,4 +1,4 @@
-"""Hides single submissions from the leaderboards, for organizers. Scores are kept, and hiding can be undone."""
+"""Hides individual submissions from leaderboards, for organizers. Scores are kept, and hiding can be undone."""
 
 from django.db import transaction
 
@@ -26,7 +26,7 @@ def hide(*, submission: Submission, by: User | None) -> Submission:
 
 @transaction.atomic
 def unhide(*, submission: Submission, by: User | None) -> Submission:
-    """Let a hidden submission count on the leaderboards again. Raises Refused if it is not hidden."""
+    """Undo the hiding of a submission, so that it counts on leaderboards again. Raises Refused if it is not hidden."""
     lock(submission, by)
     if submission.hidden_at is None:
         raise Refused("invalid", "This submission is not hidden.")

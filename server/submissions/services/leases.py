@@ -37,7 +37,8 @@ def claim(kind: type[Job], key: UUID | int, *, large: bool = True) -> Job | None
     """Claim a queued job for this process. If several processes call this, only one of them gets the job.
 
     Return None if the job is not queued, or if its team already has the maximum number of running evaluations. `large`
-    is true if this process may take large files. Teams take turns (see `scheduling`), and a successful claim is a turn.
+    is true if this process may take large files. Teams take turns (see `scheduling`), and a successful claim counts as
+    a turn.
     """
     job = kind.objects.claimable().filter(pk=str(key)).first()
     if job is None:
@@ -83,7 +84,7 @@ def held(job: Held) -> QuerySet[Held]:
 
 
 def prolong(job: Leased, **values: Any) -> bool:
-    """Renew the lease of a job and write `values` to its row. Return False if the lease is lost."""
+    """Renew the lease of a job and write `values` to its row. Return False if the worker no longer holds the job."""
     return bool(held(job).update(lease_until=end_of_lease(database_now()), **values))
 
 
@@ -94,9 +95,11 @@ def finish(job: Leased, **values: Any) -> bool:
 
 @transaction.atomic
 def requeue(job: Job, *, notify: bool = True, **values: Any) -> bool:
-    """Put a job back into the queue, for another attempt. Return False and write nothing if the lease is lost.
+    """Put a job back into the queue, for another attempt.
 
-    Then send a message that wakes a worker. Without `notify`, the sweeper sends this message later.
+    Return False and write nothing if the worker no longer holds the job.
+
+    Then send a message that wakes a worker. Without `notify`, the sweeper (a periodic task) sends this message later.
     """
     if isinstance(job, Submission):
         values |= {"status": Status.QUEUED, "stage": "", "progress": 0.0}
@@ -114,8 +117,8 @@ def release(job: Job, **values: Any) -> bool:
 def postpone(job: Job, *, reason: str) -> bool:
     """Put a job back into the queue because a stored file has a fault. The job is tried again after a pause.
 
-    The attempt does not count. A submission loses its start time, as if its scoring had not begun. A rerun stores the
-    reason.
+    The attempt does not count. A submission loses its start time, as if its scoring had not begun. A rerun (a repeated
+    scoring) stores the reason.
     """
     values: dict[str, Any] = {"started_at": None} if isinstance(job, Submission) else {"waiting_for": reason[:300]}
     values |= {"postponed": F("postponed") + 1, "not_before": database_now() + pause_of(job)}

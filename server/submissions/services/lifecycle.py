@@ -28,7 +28,7 @@ LOSSES_UNTIL_CHARGED = 2
 
 
 def report_progress(submission: Submission, *, stage: str, progress: float) -> bool:
-    """Renew a worker's lease and write how far scoring has progressed. Return False if the lease is lost."""
+    """Renew a worker's lease on a submission and store the progress of scoring. Return False if the lease is lost."""
     return leases.prolong(submission, stage=stage, progress=min(max(progress, 0.0), 1.0))
 
 
@@ -48,11 +48,11 @@ def seconds_since(received_at: datetime, now: datetime) -> float:
 
 @transaction.atomic
 def record(submission: Submission, *, truth: Truth, report: dict[str, Any], cpu_seconds: float) -> bool:
-    """Write the scores of a submission. Return False and write nothing if the lease is lost.
+    """Write the scores of a submission. Return False and write nothing if the worker no longer holds the job.
 
-    Then queue a rerun that computes the confidence intervals. If the active ground truth has changed in the meantime,
-    the rerun scores the file against the new one. At its end, the rerun queues a job for the explanation. If no rerun
-    is needed, this job is queued now.
+    Then queue a rerun (a repeated scoring) that computes the confidence intervals. If the active ground truth has
+    changed in the meantime, the rerun scores the file against the new one. When the rerun ends, it queues a job for the
+    explanation of the score. If no rerun is needed, this job is queued now.
     """
     lock_team(submission)
     current = next(iter(other_active_truths(phase=submission.phase_id, truth=truth.pk)), None)
@@ -94,9 +94,9 @@ def reject(submission: Submission, *, findings: dict[str, Any]) -> bool:
 def fail(submission: Submission, *, code: Failure, sentence: str, final: bool, fault: Fault | None = None) -> bool:
     """End an attempt that produced neither a score nor defects.
 
-    Return False and write nothing if the lease is lost. The submission is queued again if there are attempts left and
-    the failure is not `final`. Otherwise it fails, with an alarm in the log, and its quota is given back unless the
-    file is at fault.
+    Return False and write nothing if the worker no longer holds the job. The submission is queued again if there are
+    attempts left and the failure is not `final`. Otherwise it fails, an alarm is logged, and its quota is given back
+    unless the participant is at fault.
     """
     if not final and leases.has_attempts_left(submission):
         return leases.requeue(submission)

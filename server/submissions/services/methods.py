@@ -57,7 +57,7 @@ def checked_line(text: str, most: int) -> str:
 
 
 def checked_url(text: str) -> str:
-    """Return a valid web address or an empty string. Raises Refused unless it is an https or http URL with a host."""
+    """Return a valid URL or an empty string. Raises Refused if the text is not an https or http URL with a host."""
     url = checked_line(text, URL_CHARACTERS)
     try:
         parts = urlsplit(url)

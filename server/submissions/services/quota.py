@@ -16,11 +16,11 @@ from server.submissions.models import QuotaEntry, QuotaGrant, Submission
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """The quota of one team in one phase. The limits include the submissions that organizers have granted to the team.
+    """The quota of one team in one phase. The limits include additional submissions that organizers have granted.
 
     `reason` explains why the team may not submit now, and is empty if it may. `next_allowed_at` is None if the team may
     submit now or may never submit again. `closes_at` is the end of the phase for this team, or None. `granted` is the
-    number of all submissions that organizers have granted in this phase.
+    number of all additional submissions that organizers have granted to the team in this phase.
     """
 
     per_day: int
@@ -83,10 +83,10 @@ def state(*, team: Team, phase: Phase, now: datetime) -> Quota:
 
 @compiled_query
 def sums_of(*, team: int, phase: int, day: date) -> QuerySet[Any, Any]:
-    """Return the quota that a team has used, the number of its attempts, and the submissions that it was granted.
+    """Return the quota that a team has used, the number of its attempts, and its granted additional submissions.
 
-    The values are: the total quota used, the quota used and the attempts on the given day, and the submissions granted
-    in total and for that day.
+    The values are: the total quota used, the quota used and the attempts on the given day, and the additional
+    submissions granted in total and for that day.
     """
     today, of_team = Q(day=day), Q(team=team, phase=phase)
     ledger = QuotaEntry.objects.filter(of_team).order_by().values("team")
@@ -127,7 +127,7 @@ def statement(*, team: Team, phase: Phase) -> QuerySet[QuotaEntry]:
 
 
 def grants_of(*, team: Team, phase: Phase) -> QuerySet[QuotaGrant]:
-    """Return the grants of submissions to a team in a phase, in chronological order."""
+    """Return the grants of additional submissions that organizers gave a team in a phase, in chronological order."""
     return QuotaGrant.objects.filter(team=team, phase=phase)
 
 
@@ -137,12 +137,12 @@ def midnight_after(now: datetime) -> datetime:
 
 
 def reason_for_good(total: int | None, total_left: int | None) -> str:
-    """Return the reason why a team can never submit again in this phase, or an empty string."""
+    """Return the reason why a team can never submit again in this phase, or an empty string if it can."""
     return f"Your team has used all {total} submissions of this phase." if total_left == 0 else ""
 
 
 def reason_for_today(left: int, per_day: int, attempts_left: int, attempts_per_day: int) -> str:
-    """Return the reason why a team cannot submit again today, or an empty string."""
+    """Return the reason why a team cannot submit again today, or an empty string if it can."""
     if not left:
         return f"Your team has used its {per_day} submissions for today (UTC)."
     if not attempts_left:

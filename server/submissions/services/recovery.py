@@ -56,7 +56,7 @@ def requeue(*, submission: Submission, by: User | None) -> None:
 
 @transaction.atomic
 def requeue_interval(*, submission: Submission, by: User | None) -> None:
-    """Queue a rerun that computes the missing confidence interval of a submission's score."""
+    """Queue a rerun (a repeated scoring) that computes the missing confidence interval of a submission's score."""
     refuse_without(Right.EDIT, by=by, challenge=submission.phase.challenge)
     truth = submission.phase.truth
     if truth is None:
@@ -73,10 +73,10 @@ def requeue_interval(*, submission: Submission, by: User | None) -> None:
 
 
 def without_interval() -> QuerySet[Submission]:
-    """Return scored submissions that have neither a confidence interval nor a pending rerun to compute it.
+    """Return scored submissions that have neither a confidence interval nor a pending job that will compute it.
 
-    Only intervals and reruns against the active ground truth are considered. Submissions whose files have been removed
-    are left out.
+    Only intervals and jobs for the active ground truth are considered. Submissions whose files have been removed are
+    left out.
     """
     evaluation = Evaluation.objects.filter(submission=OuterRef("pk"), truth__active=True)
     incomplete = evaluation.exclude(Exists(Replicates.objects.filter(evaluation=OuterRef("pk"))))
@@ -88,7 +88,7 @@ def without_interval() -> QuerySet[Submission]:
 def tracks_without_intervals() -> list[str]:
     """Return the names of the tracks whose scores get no confidence intervals.
 
-    These are all tracks if INTERVAL_REPLICATES is 0.
+    If INTERVAL_REPLICATES is 0, all tracks are returned.
     """
     if not settings.INTERVAL_REPLICATES:
         return [*TRACKS]

@@ -31,10 +31,10 @@ def request(
     purpose: Rerun.Purpose = Rerun.Purpose.INTERVALS,
     now: datetime | None = None,
 ) -> None:
-    """Queue a rerun for each submission as soon as this transaction is committed.
+    """Queue a rerun (a repeated scoring) for each submission as soon as this transaction is committed.
 
-    A rerun that was given up is queued again. A rerun that a worker has claimed is not changed. `now` is the current
-    time of the database, if the caller already knows it.
+    A rerun that has failed is queued again. A rerun that a worker has claimed is not changed. `now` is the current time
+    of the database, if the caller already knows it.
     """
     now = now or database_now()
     requested = [Rerun(submission=one, truth=truth, purpose=purpose, enqueued_at=now) for one in submissions]
@@ -49,7 +49,7 @@ def request(
 
 
 def try_now(waiting: Iterable[Rerun]) -> None:
-    """Requeue the reruns that were given up or postponed because a file could not be read.
+    """Requeue the reruns (repeated scorings) that failed, or were postponed because a file could not be read.
 
     A rerun that a worker has claimed in the meantime is not changed. Workers are woken after the commit.
     """
@@ -67,7 +67,9 @@ def request_explanations(submissions: Iterable[Submission], *, truth: Truth, tra
 
 @transaction.atomic
 def record(rerun: Rerun, *, report: dict[str, Any], replicates: Mapping[str, bytes], cpu_seconds: float) -> bool:
-    """Write the intervals of a score and queue its explanation. Return False and write nothing if the lease is lost.
+    """Write the confidence intervals of a score. Return False and write nothing if the worker has lost its lease.
+
+    If the ground truth is the active one, also queue a job that computes the explanation of the score.
 
     Raises NotReproducible and writes nothing if the scores differ from those of the first scoring.
     """
@@ -93,7 +95,9 @@ def record(rerun: Rerun, *, report: dict[str, Any], replicates: Mapping[str, byt
 
 @transaction.atomic
 def record_explanation(rerun: Rerun, *, report: dict[str, Any], contents: Mapping[str, bytes]) -> bool:
-    """Write the explanation of the score on each split. Return False and write nothing if the lease is lost.
+    """Write the explanation of the score on each split (additional tables and curves).
+
+    Return False and write nothing if the worker no longer holds the job.
 
     Raises NotReproducible and writes nothing if the scores differ from those of the first scoring.
     """
@@ -116,10 +120,12 @@ def update_stage(rerun: Rerun) -> None:
 
 @transaction.atomic
 def fail(rerun: Rerun, *, sentence: str, final: bool, alarm: bool = True) -> bool:
-    """End a failed attempt at a rerun. Return False and write nothing if the lease is lost.
+    """End a failed attempt at a rerun (a repeated scoring).
 
-    The rerun is queued again if there are attempts left and the failure is not `final`. Otherwise it is given up, with
-    an alarm in the log if `alarm` is true.
+    Return False and write nothing if the worker no longer holds the job.
+
+    The rerun is queued again if there are attempts left and the failure is not `final`. Otherwise the rerun has failed
+    for good, and an alarm is logged if `alarm` is true.
     """
     leases.lock_submission(rerun)
     if not final and leases.has_attempts_left(rerun):

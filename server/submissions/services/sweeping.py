@@ -23,7 +23,7 @@ ABANDONED_SECONDS = 24 * 3600.0
 
 @dataclass(frozen=True, slots=True)
 class SweepResult:
-    """The number of changes of each kind that were made in one run of the sweeper."""
+    """The number of changes of each kind that were made in one run of the sweeper, which cleans up periodically."""
 
     requeued: int = 0
     failed: int = 0
@@ -45,7 +45,7 @@ def sweep(*, files: bool = True) -> SweepResult:
 def end_expired_leases() -> tuple[int, int]:
     """End the attempts of workers that have died.
 
-    Return how many jobs (submissions and reruns) were queued again and how many were given up.
+    Return how many jobs (submissions and reruns) were queued again and how many failed for good.
     """
     now = database_now()
     submissions = Submission.objects.running().filter(lease_until__lt=now)
@@ -62,11 +62,9 @@ def end_submission(submission: Submission) -> bool:
 
     Return False if the worker has renewed the lease in the meantime.
 
-    The first death may be the fault of the worker. After the second one, the submission counts against the quota.
-    Scoring is still tried EVALUATION_ATTEMPTS times in total.
-
-    After the first death, the file no longer counts as small. A small file should be scored within seconds, but the
-    job of a dead worker ends only when its lease expires.
+    The first death may be the fault of the worker. After the second one, the submission counts against the quota, but
+    it is still tried EVALUATION_ATTEMPTS times in total. After the first death, the file no longer counts as small,
+    because small files have to finish quickly, and this one was held by a dead worker until the lease expired.
     """
     if not leases.lock_expired(submission):
         return False
@@ -82,7 +80,10 @@ def end_submission(submission: Submission) -> bool:
 
 @transaction.atomic
 def end_rerun(rerun: Rerun) -> bool:
-    """End an attempt at a rerun whose worker died. Return False if the worker has renewed the lease in the meantime."""
+    """End an attempt at a rerun (a repeated scoring) whose worker died.
+
+    Return False if the worker has renewed the lease in the meantime.
+    """
     submission = leases.lock_submission(rerun)
     if submission is None or not leases.lock_expired(rerun):
         return False

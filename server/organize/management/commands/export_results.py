@@ -1,4 +1,4 @@
-"""`manage.py export_results SLUG PHASE OUT`: write the signed results of a phase, or its entries as CSV."""
+"""`manage.py export_results SLUG PHASE OUT`: write a phase's signed results, or its leaderboard entries as CSV."""
 
 from argparse import ArgumentParser
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`manage.py gate SLUG PHASE`: run the gate of a phase, which checks its ground truth, and print the results."""
+"""`manage.py gate SLUG PHASE`: run the gate of a phase (checks of its ground truth), and print the results."""
 
 from argparse import ArgumentParser
 from typing import Any
