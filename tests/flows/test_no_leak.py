@@ -66,8 +66,7 @@ class Run:
         made = self.service.run("-c", PEOPLE, PASSWORD)
         self.outputs.append(Output("making people", False, made.stderr.encode()))
         for name, token in zip(("ada", "mate", "rival", "eve", "olga", "root"), made.stdout.split(), strict=True):
-            organizer = name in ("olga", "root")
-            self.visitors.append(Visitor(self.service, name, token, organizer).log_in(PASSWORD))
+            self.visitors.append(Visitor(self.service, name, token, name in ("olga", "root")).log_in(PASSWORD))
 
     def of(self, name: str) -> Visitor:
         return next(visitor for visitor in self.visitors if visitor.name == name)
