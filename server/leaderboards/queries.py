@@ -217,7 +217,7 @@ def board_seen(
         at = min(at, phase.freeze_at)
     if at >= now:
         kept = kept_board(phase, split=split, ladder=access.ladder, signature=phase.signature)
-        return ShownBoard(phase, split, phase.signature, now, at, None, access, kept)
+        return ShownBoard(phase, split, phase.signature, now, now, None, access, kept)
     terms = terms_at(phase, at)
     if terms and (frozen := frozen_then(phase, terms, split=split, access=access, at=at)):
         at, terms = frozen, terms_at(phase, frozen)
