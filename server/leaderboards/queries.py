@@ -111,7 +111,9 @@ class ShownBoard:
 
     def row_named(self, team: str) -> BoardRow | None:
         """Return the row of the team with the given name, or None if there is no such row."""
-        return next(iter(self._consecutive(self._read(entry_queries.of_team_named, name=team))), None)
+        # No team has a name with a null character, and PostgreSQL refuses it in a query.
+        found = [] if "\0" in team else self._read(entry_queries.of_team_named, name=team)
+        return next(iter(self._consecutive(found)), None)
 
     def row_of(self, team_id: int) -> BoardRow | None:
         """Return a team's row on the leaderboard, or None if the team has no row."""
