@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from allauth.usersessions.models import UserSession
+from django.contrib.auth import HASH_SESSION_KEY
 from django.contrib.sessions.models import Session
 from django.db import transaction
 
@@ -50,12 +51,21 @@ def device_name(user_agent: str) -> str:
 def signed_in(user: User, current: str) -> list[Device]:
     """Return the devices on which a user is signed in: the current device first, then by most recent login."""
     rows = UserSession.objects.filter(user=user).order_by("-created_at")
-    alive = Session.objects.filter(expire_date__gt=database_now()).values("session_key")
+    alive = valid_sessions(user)
     found = [
         Device(row.pk, device_name(row.user_agent), row.ip, row.created_at, row.session_key == current)
-        for row in rows.filter(session_key__in=alive)
+        for row in rows
+        if row.session_key in alive
     ]
     return sorted(found, key=lambda one: not one.is_current)
+
+
+def valid_sessions(user: User) -> set[str]:
+    """Return the keys of a user's sessions that have not expired, and that no change of the password has ended."""
+    own = UserSession.objects.filter(user=user).values("session_key")
+    hashes = {user.get_session_auth_hash(), *user.get_session_auth_fallback_hash()}
+    sessions = Session.objects.filter(session_key__in=own, expire_date__gt=database_now())
+    return {one.session_key for one in sessions if one.get_decoded().get(HASH_SESSION_KEY) in hashes}
 
 
 @transaction.atomic

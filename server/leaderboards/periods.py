@@ -55,7 +55,7 @@ def periods(phase: Phase, *, split: str, access: ScoreAccess, now: datetime) -> 
         moment = since
         if phase.freeze_at and hides_changes(phase, split=split, access=access, now=now):
             moment = min(since, phase.freeze_at)
-        moment = frozen_then(phase, terms_in(terms, moment), split=split, access=access, at=moment) or moment
+        moment = min(moment, frozen_then(phase, terms_in(terms, since), split=split, access=access, at=since) or moment)
         then, frozen = terms_in(terms, moment), moment if moment < since else None
         seen = access_then(access, then, is_over=phase.shows_private(moment))
         board = boards.get((kind_of(split, ladder=seen.ladder), then.signature))

@@ -111,7 +111,9 @@ class ShownBoard:
 
     def row_named(self, team: str) -> BoardRow | None:
         """Return the row of the team with the given name, or None if there is no such row."""
-        return next(iter(self._consecutive(self._read(entry_queries.of_team_named, name=team))), None)
+        # No team has a name with a null character, and PostgreSQL refuses it in a query.
+        found = [] if "\0" in team else self._read(entry_queries.of_team_named, name=team)
+        return next(iter(self._consecutive(found)), None)
 
     def row_of(self, team_id: int) -> BoardRow | None:
         """Return a team's row on the leaderboard, or None if the team has no row."""
@@ -211,16 +213,16 @@ def board_seen(
     """Return the leaderboard of one split for a viewer whose access is already known; see `board`."""
     if split not in access.splits:
         raise Refused("forbidden", _closed_until(phase, split))
-    requested, is_frozen = at or now, hides_changes(phase, split=split, access=access, now=now)
-    at = requested
-    if is_frozen and phase.freeze_at:
-        at = min(at, phase.freeze_at)
+    requested, is_frozen = min(at or now, now), hides_changes(phase, split=split, access=access, now=now)
+    at = min(requested, phase.freeze_at) if is_frozen and phase.freeze_at else requested
     if at >= now:
         kept = kept_board(phase, split=split, ladder=access.ladder, signature=phase.signature)
-        return ShownBoard(phase, split, phase.signature, now, at, None, access, kept)
-    terms = terms_at(phase, at)
-    if terms and (frozen := frozen_then(phase, terms, split=split, access=access, at=at)):
-        at, terms = frozen, terms_at(phase, frozen)
+        return ShownBoard(phase, split, phase.signature, now, now, None, access, kept)
+    # The freeze could have been at another time then.
+    seen = terms_at(phase, requested) if requested < now else None
+    if seen and (frozen := frozen_then(phase, seen, split=split, access=access, at=requested)):
+        at = min(at, frozen)
+    terms = seen if at == requested else terms_at(phase, at)
     if terms is None:
         return ShownBoard(phase, split, "", now, at, at, access, None, is_frozen=is_frozen)
     then = access_then(access, terms, is_over=phase.shows_private(at))

@@ -50,6 +50,10 @@ class Field:
     ends: "array[int]"
 
 
+# The content key of the leaderboard when the history of all teams was read, the minute of that time, and the history.
+CachedField = tuple[object, datetime, Field]
+
+
 def timeline_of(board: ShownBoard, teams: Collection[int], *, with_ranks: bool) -> Timeline:
     """Return the history of some teams on a leaderboard.
 
@@ -60,13 +64,35 @@ def timeline_of(board: ShownBoard, teams: Collection[int], *, with_ranks: bool) 
     if not with_ranks:
         moments = moments_of(own)
         return Timeline(moments, points_of(own, moments, teams))
-    key = fingerprint("field", board.phase.pk, board.split, board.access, board.phase.shown_from)
-    state, minute = content_key(board), board.now.replace(second=0, microsecond=0)
-    found: tuple[object, datetime, Field] | None = caches["history"].get(key)
-    if found is None or (found[0] != state and found[1] != minute):
-        found = state, minute, field_of(list(spans(shown)))
-        caches["history"].set(key, found)
+    found = cached_field(board)
+    if found is None:
+        found = content_key(board), minute_of(board), field_of(list(spans(shown)))
+        caches["history"].set(field_key(board), found)
     return Timeline(found[2].moments, points_of(own, found[2].moments, teams, field=found[2]))
+
+
+def content_of_ranks(board: ShownBoard) -> object:
+    """Return the content key of the leaderboard from which the ranks of `timeline_of` are computed.
+
+    It differs from that of the current leaderboard if the cached history of all teams is older, by less than a minute.
+    """
+    found = cached_field(board)
+    return content_key(board) if found is None else found[0]
+
+
+def cached_field(board: ShownBoard) -> CachedField | None:
+    """Return the cached history of all teams, or None if it must be read again."""
+    found: CachedField | None = caches["history"].get(field_key(board))
+    is_usable = found is not None and (found[0] == content_key(board) or found[1] == minute_of(board))
+    return found if is_usable else None
+
+
+def field_key(board: ShownBoard) -> str:
+    return fingerprint("field", board.phase.pk, board.split, board.access, board.phase.shown_from)
+
+
+def minute_of(board: ShownBoard) -> datetime:
+    return board.now.replace(second=0, microsecond=0)
 
 
 def moments_of(parts: Iterable[Span], *, count: int = MOMENTS) -> list[datetime]:

@@ -15,7 +15,7 @@ from server.api.schema import COUNTED, refusals
 from server.api.serializers.leaderboard import HistoryQuery, HistorySerializer
 from server.clock import next_whole_second, time_text
 from server.leaderboards.queries import BoardRow, ShownBoard, board
-from server.leaderboards.timeline import Timeline, timeline_of
+from server.leaderboards.timeline import Timeline, content_of_ranks, timeline_of
 from server.leaderboards.validators import entity_tag, not_modified, tagged
 
 TOP = 10
@@ -35,7 +35,8 @@ class LeaderboardHistory(APIView):
         query = HistoryQuery(data=request.query_params)
         query.is_valid(raise_exception=True)
         shown = board(found, split=query.validated_data["split"], viewer=request.user)
-        tag = entity_tag(shown, request.build_absolute_uri(), found.shown_from)
+        # The ranks can be a minute old, so the tag depends on the state of the leaderboard that they belong to.
+        tag = entity_tag(shown, request.build_absolute_uri(), found.shown_from, content_of_ranks(shown))
         return not_modified(request, tag) or tagged(answer(shown, query.validated_data["team"]), tag)
 
 

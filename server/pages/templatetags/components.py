@@ -28,7 +28,7 @@ from server.pages.formatting.inline import (
     time_html,
 )
 from server.pages.formatting.markdown import render_markdown
-from server.pages.formatting.score_digits import interval_text, score_digits, with_sign
+from server.pages.formatting.score_digits import SHOWN, interval_text, score_digits, with_sign
 from server.pages.leaderboard.rank_changes import arrow
 from server.pages.submission.defect_groups import defect_groups
 from server.pages.submission.status_messages import time_left
@@ -90,6 +90,17 @@ def gain(value: float, ends: Interval | None = None, decimals: int | None = None
     """
     shown = REPORT_DECIMALS if ends is None and decimals is None else decimals
     return digits_html(with_sign(score_digits(value, ends, decimals=shown)), ends)
+
+
+@register.simple_tag
+def smallest_gap(decimals: int | None = None) -> str:
+    """Render the smallest difference between two scores that does not look equal with the given number of decimals.
+
+    >>> smallest_gap(), smallest_gap(3)
+    ('0.00001', '0.001')
+    """
+    shown = SHOWN if decimals is None else min(SHOWN, decimals)
+    return f"{10.0**-shown:.{shown}f}"
 
 
 @register.simple_tag

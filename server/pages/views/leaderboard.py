@@ -23,6 +23,8 @@ from server.pages.leaderboard.query import LeaderboardQuery, parse_query
 # shown only on other pages.
 OTHER_PAGES = {"description", "rules", "data", "sample_submission", "candidates"}
 FIELDS = sorted({field.attname for model in (Challenge, Phase) for field in model._meta.concrete_fields} - OTHER_PAGES)
+# The attributes of the viewer that the header of every page shows, or that determine its links.
+HEADER = ("pk", "username", "is_staff", "organizes", "unread_notices")
 
 
 @require_safe
@@ -61,7 +63,8 @@ def page_parts(request: HttpRequest, current: ChallengeContext) -> tuple[object,
     """
     rows = [vars(current.challenge), *(vars(phase) for phase in current.phases)]
     names = [[row[name] for name in FIELDS if name in row] for row in rows]
-    viewer = (request.user.pk, current.user.is_staff, request.META.get("CSRF_COOKIE", ""), current.join_state)
+    header = [getattr(request.user, name, None) for name in HEADER]
+    viewer = (header, request.META.get("CSRF_COOKIE", ""), current.join_state)
     phase = current.required_phase()
     state = (phase.has_ended(current.now), phase.shows_private(current.now), phase.is_frozen(current.now))
     # The slider for earlier leaderboards contains only days before today, so the page depends on the current date.

@@ -8,6 +8,7 @@ from server.challenges.roles import Right, refuse_without
 from server.clock import database_now
 from server.errors import Refused
 from server.submissions.models import Status, Submission
+from server.submissions.services import ladder
 from server.submissions.services.team_locks import lock_team
 from server.submissions.signals import announce
 
@@ -44,6 +45,8 @@ def lock(submission: Submission, by: User | None) -> None:
 def save(submission: Submission, by: User | None, *, action: str) -> Submission:
     """Store whether a submission is hidden, update the leaderboards of its phase, and write an audit entry."""
     submission.save(update_fields=["hidden_at"])
+    if submission.hidden_at is not None:
+        ladder.decide_again(submission)
     announce(submission.phase, [submission.team_id])
     audit.record(actor=by, action=action, subject=f"submission {submission.pk}")
     return submission

@@ -3,7 +3,8 @@
 A team sees the file's own scores only if they exceed the team's best scores by more than a given number of standard
 errors of the paired difference. Each phase sets this number. Otherwise the team sees its best scores again, so that
 differences that may be due to chance reveal nothing. The decision is made once for each evaluation, in the order in
-which workers record the bootstrap replicates from which standard errors are computed.
+which workers record the bootstrap replicates from which standard errors are computed. It is made again only if
+organizers hide the submission whose scores are shown instead.
 """
 
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ from math import isnan
 from operator import sub
 from statistics import stdev
 
-from server.submissions.models import Evaluation, Replicates, Score, ScoreQuerySet
+from server.submissions.models import Evaluation, Replicates, Score, ScoreQuerySet, Submission
 
 
 def publish(evaluation: Evaluation) -> None:
@@ -24,6 +25,18 @@ def publish(evaluation: Evaluation) -> None:
     best = best_of_team(evaluation)
     evaluation.published = evaluation if best is None or is_published(evaluation, best) else best.evaluation
     evaluation.save(update_fields=["published"])
+
+
+def decide_again(hidden: Submission) -> None:
+    """Decide again about the evaluations that show the scores of a submission, because organizers have hidden it.
+
+    Otherwise, a team whose best submission is hidden would have no score on the leaderboard. The caller must hold the
+    lock on the team's row, and must have stored that the submission is hidden.
+    """
+    showing = Evaluation.objects.filter(published__submission=hidden).exclude(submission=hidden)
+    for evaluation in showing.select_related("submission__phase", "submission__team").order_by("pk"):
+        evaluation.published = None
+        publish(evaluation)
 
 
 def best_of_team(evaluation: Evaluation) -> Score | None:

@@ -30,6 +30,15 @@ def test_each_login_is_listed_as_a_device(make: Make) -> None:
     assert works(second)
 
 
+def test_a_device_that_a_new_password_signed_out_is_not_listed(make: Make) -> None:
+    user = make.user()
+    first, second = logged_in(user), logged_in(user, "curl/8.0")
+    new = {"oldpassword": PASSWORD, "password1": "a new long password", "password2": "a new long password"}
+    assert first.post("/accounts/password", new).status_code == 302
+    words = Page(first.get("/accounts/security")).words
+    assert ("this device" in words, "curl" in words, works(second)) == (True, False, False)
+
+
 def test_a_device_can_be_signed_out_by_its_owner_only(make: Make) -> None:
     user, stranger = make.user(), logged_in(make.user())
     first, second = logged_in(user), logged_in(user, "curl/8.0")

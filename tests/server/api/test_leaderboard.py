@@ -121,6 +121,15 @@ def test_the_leaderboard_of_an_earlier_time_can_be_read(api: Api, phase: Phase, 
         assert shape["at"].endswith("Z")
 
 
+def test_the_leaderboard_of_a_future_time_is_the_current_one_and_has_the_current_time(
+    api: Api, phase: Phase, scored: Scored
+) -> None:
+    scored(phase, 0.5)
+    shape = api.get(f"{PATH}?at=2999-01-01T00:00:00Z").json()
+    assert [row["score"] for row in shape["results"]] == [0.5]
+    assert datetime.fromisoformat(shape["at"]) <= datetime.now(UTC)
+
+
 @pytest.mark.parametrize("form", ["json", "csv"])
 def test_the_time_of_a_leaderboard_is_rounded_down_to_whole_seconds(
     api: Api, phase: Phase, scored: Scored, form: str

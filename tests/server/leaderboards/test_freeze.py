@@ -13,6 +13,7 @@ from server.accounts.models import User
 from server.challenges.models import Phase, Team
 from server.clock import database_now
 from server.leaderboards.models import BoardTerms
+from server.leaderboards.periods import periods, spans
 from server.leaderboards.queries import board, board_seen
 from server.leaderboards.standings import standing
 from server.leaderboards.validators import entity_tag
@@ -85,6 +86,26 @@ def test_the_end_of_the_phase_lifts_the_freeze_and_the_past_stays_frozen(phase: 
     Phase.objects.filter(pk=phase.pk).update(closes_at=now - timedelta(minutes=1))
     assert shown(phase, member) == CURRENT
     assert shown(phase, member, now - timedelta(minutes=5)) == FROZEN
+
+
+def test_a_freeze_that_is_moved_shows_the_entries_of_its_new_time_and_earlier_views_stay(
+    phase: Phase, teams: list[Team], member: User, scored: Scored
+) -> None:
+    now = database_now()
+    later = scored(phase, 0.8125, team=teams[0], at=now - 1.5 * HOUR)
+    found = Phase.objects.select_related("challenge").get(pk=phase.pk)
+    found.freeze_at = now - 1.25 * HOUR
+    found.save()
+    BoardTerms.objects.filter(freeze_at=found.freeze_at).update(since=now - HOUR / 2)
+    moved = [(1, 0.8125), (2, 0.75), (3, 0.25)]
+    for at in (None, now - HOUR / 4):
+        assert shown(phase, member, at) == shown(phase, ANYBODY, at) == moved
+    for at in (now - HOUR, now - 1.4 * HOUR):
+        assert shown(phase, member, at) == FROZEN
+    assert standing(Submission.objects.get(pk=later.pk), now=now).rank == 1
+    access = score_access(found, viewer=ANYBODY, now=now)
+    of_team = spans(periods(found, split="public", access=access, now=database_now()), teams=[teams[0].pk])
+    assert [(one.score, one.until) for one in of_team][-2:] == [(0.5, now - HOUR / 2), (0.8125, None)]
 
 
 @pytest.mark.usefixtures("teams")

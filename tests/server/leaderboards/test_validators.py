@@ -7,8 +7,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from django.core.cache import caches
 from django.test import Client
 
+from server.accounts.models import User
 from server.challenges.disqualification import disqualify
 from server.challenges.models import Phase, Team
 from server.leaderboards.models import Board
@@ -102,6 +104,44 @@ def test_a_member_does_not_get_a_page_cached_for_another_member(best: Submission
     for client, own in ((first, b"First"), (other, b"Second"), (first, b"First")):
         (row,) = [one for one in client.get(ADDRESSES[0]).content.split(b"<tr") if b'class="mine' in one]
         assert own in row
+
+
+@pytest.mark.parametrize("change", [{"unread_notices": 3}, {"username": "renamed"}])
+def test_a_change_that_only_the_header_of_the_page_shows_is_sent(
+    best: Submission, client: Client, change: dict[str, Any]
+) -> None:
+    member = best.team.memberships.get().user
+    client.force_login(member)
+    client.get(ADDRESSES[0])  # The first response sets the CSRF cookie, on which the tag depends.
+    before = client.get(ADDRESSES[0])["ETag"]
+    User.objects.filter(pk=member.pk).update(**change)
+    assert client.get(ADDRESSES[0], headers={"If-None-Match": before}).status_code == 200
+
+
+def test_a_new_organizer_gets_the_link_of_organizers(best: Submission, make: Any, client: Client) -> None:
+    member = best.team.memberships.get().user
+    client.force_login(member)
+    client.get(ADDRESSES[0])
+    before = client.get(ADDRESSES[0])["ETag"]
+    make.challenge().organizers.add(member)
+    assert b">Organize</a>" in client.get(ADDRESSES[0], headers={"If-None-Match": before}).content
+
+
+def test_a_history_with_ranks_of_the_last_minute_is_sent_again_when_they_are_current(
+    phase: Phase, best: Submission, scored: Scored, client: Client
+) -> None:
+    """A client that got old ranks just after a change must not keep them until the next change."""
+
+    def last_score(answer: Any) -> float:
+        return float(answer.json()["results"][0]["points"][-1]["score"])
+
+    client.get(f"{API}/history")
+    scored(phase, 0.95, team=best.team)
+    old = client.get(f"{API}/history")
+    caches["history"].clear()  # as after a minute
+    again = client.get(f"{API}/history", headers={"If-None-Match": old["ETag"]})
+    assert (last_score(old), again.status_code, last_score(again)) == (0.9, 200, 0.95)
+    assert client.get(f"{API}/history", headers={"If-None-Match": again["ETag"]}).status_code == 304
 
 
 def test_a_page_is_compressed_and_a_download_is_not(best: Submission, client: Client) -> None:

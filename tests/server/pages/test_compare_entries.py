@@ -55,6 +55,18 @@ def test_anybody_compares_any_two_entries(a: str, b: str, verdict: str, board: A
     assert (chosen(page), verdicts(page)) == ([a, b], [verdict])
 
 
+def test_without_intervals_of_both_scores_the_page_says_what_is_missing(phase: Any, board: Any, scored: Any) -> None:
+    scored(phase, 0.1, team=phase.challenge.teams.create(name="Bats"))
+    words = visit(a="Owls", b="Bats").words
+    assert "is shown when the intervals of both scores have been computed" in words
+
+
+@pytest.mark.parametrize("letter", ["a", "b"])
+def test_a_name_with_a_null_character_has_no_entry(letter: str, board: Any) -> None:
+    """PostgreSQL refuses a query that contains this character."""
+    assert "has no entry" in visit(**{letter: "Ow\0ls"}).words
+
+
 def test_by_default_the_viewers_entry_is_compared_with_the_one_above(board: Any, owls: Any) -> None:
     assert chosen(visit(owls)) == ["Owls", "Foxes"]
     assert chosen(visit()) == ["Foxes", "Owls"]

@@ -72,6 +72,14 @@ def test_a_member_sees_the_rank_of_their_team_and_the_next_rank(
     assert "Your team has rank" not in visit().words
 
 
+@pytest.mark.phase(feedback="rounded", feedback_decimals=3)
+def test_a_gap_that_rounding_hides_is_less_than_the_last_decimal(phase: Phase, make: Make, scored: Scored) -> None:
+    member = make.user()
+    scored(phase, 0.7504)
+    scored(phase, 0.7496, team=make.team(phase.challenge, member))
+    assert "The score of rank 1 is higher by less than 0.001." in visit(person=member).words
+
+
 def test_intervals_are_drawn_if_there_are_any(phase: Phase, scored: Scored) -> None:
     scored(phase, 0.5)
     assert not visit().all("td", class_="interval-cell")

@@ -13,11 +13,12 @@ from server.accounts.models import User
 from server.challenges import feedback_leakage
 from server.challenges.models import Phase, Team
 from server.leaderboards.queries import board
+from server.leaderboards.services.verification import verify
 from server.leaderboards.standings import standing
 from server.submissions.feedback import intervals_in, score_access, scores_in
 from server.submissions.models import Submission
 from server.submissions.reports import visible_report
-from server.submissions.services import ladder
+from server.submissions.services import hiding, ladder
 from server.submissions.signals import announce
 from tests.conftest import Make
 from tests.server.documented import Api, content_of
@@ -104,6 +105,21 @@ def test_a_published_score_does_not_change_later(send: Send, viewer: User) -> No
     send(HIGHER)
     decide(unclear)
     assert shown(unclear, viewer) == 0.5
+
+
+def test_a_file_that_shows_the_score_of_a_file_that_organizers_hide_is_decided_again(
+    send: Send, phase: Phase, viewer: User, make: Make
+) -> None:
+    best, second = send(NO_CLEARER), send(HIGHER)
+    assert shown(second, viewer) == pytest.approx(0.62)
+    operator = make.user(is_staff=True)
+    hiding.hide(submission=best, by=operator)
+    assert shown(second, viewer) == pytest.approx(0.6)
+    assert [row.score for row in board(phase, split="public", viewer=viewer).rows] == [pytest.approx(0.6)]
+    assert standing(Submission.objects.get(pk=second.pk), now=NOW).rank == 1
+    hiding.unhide(submission=best, by=operator)
+    assert [row.score for row in board(phase, split="public", viewer=viewer).rows] == [pytest.approx(0.62)]
+    assert not list(verify(phase))
 
 
 def test_organizers_see_every_score_at_once(send: Send, phase: Phase, make: Make) -> None:
