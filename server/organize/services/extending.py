@@ -15,7 +15,7 @@ from server.challenges.locks import lock_teams
 from server.challenges.models import Challenge, Extension, Phase, Team
 from server.challenges.roles import Right, refuse_without
 from server.challenges.services import lock_organized_phase, reason_line
-from server.challenges.term_changes import Terms, consequences, refusals, terms_of
+from server.challenges.term_changes import Terms, consequences, delay_reveals, refusals, terms_of
 from server.clock import database_now, time_text, utc_text
 from server.errors import Refused
 
@@ -37,12 +37,15 @@ def extend_phase(*, phase: Phase, by: User | None, until: datetime, reason: str)
         raise Refused("invalid", f"The new end must be in the future, and later than {utc_text(closing)}.")
     if challenge.closes_at and challenge.closes_at < until:
         old, challenge.closes_at = challenge.closes_at, until
-        challenge.phases.exclude(pk=locked.pk).filter(closes_at=None).update(closes_at=old)
+        for other in challenge.phases.exclude(pk=locked.pk).filter(closes_at=None):
+            other.closes_at = old
+            move_end(other, None, by, why)
         move_end(challenge, old, by, why)
     moved = copy(locked)
     moved.closes_at, moved.extended_at = until, database_now()
     refuse_revealed(before, moved)
     move_end(moved, locked.closes_at, by, why)
+    delay_reveals(before, challenge, database_now())
     return moved
 
 
@@ -69,6 +72,7 @@ def extend_team(
         if confirm.strip() != locked.slug:
             raise Refused("change_refused", f"{'; '.join(said)}. To confirm, type {locked.slug}.")
     locked.save(update_fields=["extended_until"])
+    delay_reveals(before, challenge, now)
     detail = {"phase": str(locked), "until": time_text(until), "reason": why}
     audit.record(actor=by, action="team.extended", subject=f"team {team.pk}", detail=detail)
     return found
