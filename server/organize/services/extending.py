@@ -19,6 +19,7 @@ from server.challenges.term_changes import Terms, consequences, delay_reveals, r
 from server.clock import database_now, time_text, utc_text
 from server.errors import Refused
 
+SHORTER = "the team already has a longer extension, until {}"
 NO_END = "This phase has no end, so there is nothing to extend."
 
 
@@ -55,8 +56,8 @@ def extend_team(
 ) -> Extension:
     """Extend a phase for one team until a later time, replacing the team's previous extension.
 
-    A shorter extension than the previous one may end the phase earlier than announced. In this case, an owner must
-    confirm it with the short name of the phase.
+    A shorter extension than the previous one must be confirmed with the short name of the phase. If it ends the phase
+    within a day and earlier than announced, only an owner may do so.
     """
     locked, why = lock_organized_phase(phase, by=by, right=Right.EDIT), reason_line(reason)
     challenge = locked.challenge
@@ -64,13 +65,14 @@ def extend_team(
     before, now = terms_of(challenge), database_now()
     refuse_useless(locked, Team.objects.get(pk=team.pk, challenge=challenge), until, now)
     fields = {"until": until, "reason": why, "granted_at": now}
+    said = [SHORTER.format(utc_text(one.until)) for one in locked.extensions.filter(team=team, until__gt=until)]
     found, _ = Extension.objects.update_or_create(phase=locked, team=team, defaults=fields)
     locked.extended_until = locked.extensions.aggregate(last=Max("until"))["last"]
     refuse_revealed(before, locked)
-    if said := list(consequences(before, {**before, locked.slug: Terms.of(locked)}, now)):
+    if ends := list(consequences(before, {**before, locked.slug: Terms.of(locked)}, now)):
         refuse_without(Right.OWN, by=by, challenge=challenge)
-        if confirm.strip() != locked.slug:
-            raise Refused("change_refused", f"{'; '.join(said)}. To confirm, type {locked.slug}.")
+    if (said + ends) and confirm.strip() != locked.slug:
+        raise Refused("change_refused", f"{'; '.join(said + ends)}. To confirm, type {locked.slug}.")
     locked.save(update_fields=["extended_until"])
     delay_reveals(before, challenge, now)
     detail = {"phase": str(locked), "until": time_text(until), "reason": why}

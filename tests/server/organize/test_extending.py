@@ -150,6 +150,19 @@ def test_a_shorter_extension_that_ends_the_phase_soon_is_confirmed_by_an_owner(
     assert found.extended_until < database_now() + 3 * HOUR
 
 
+def test_a_team_keeps_its_longer_extension_unless_the_shorter_one_is_confirmed(
+    phase: Phase, make: Make, organizer: User
+) -> None:
+    team, other = make.team(phase.challenge), make.team(phase.challenge)
+    extended(phase, other, organizer, by_hours=200)
+    extended(phase, team, organizer, by_hours=100)
+    with pytest.raises(Refused, match=r"the team already has a longer extension, until .* To confirm, type main"):
+        extended(phase, team, organizer, by_hours=50)
+    assert phase.extensions.get(team=team).until > database_now() + 99 * HOUR
+    extended(phase, team, organizer, by_hours=50, confirm="main")
+    assert phase.extensions.get(team=team).until < database_now() + 51 * HOUR
+
+
 def test_an_extension_for_all_moves_the_end_of_the_challenge_and_of_no_other_phase(
     phase: Phase, make: Make, organizer: User
 ) -> None:
