@@ -10,6 +10,8 @@ from server.challenges.services import lock_organized, reason_line
 from server.clock import database_now
 from server.errors import Refused
 
+NOT_BLOCKED = "This person is no longer blocked."
+
 
 @transaction.atomic
 def block(*, challenge: Challenge, by: User | None, username: str, reason: str) -> Block:
@@ -36,7 +38,7 @@ def unblock(*, block: Block, by: User | None) -> Block:
     lock_organized(block.challenge_id, by=by, right=Right.EDIT)
     found = Block.objects.select_related("challenge", "user").filter(pk=block.pk).first()
     if found is None:
-        raise Refused("not_found", "This person is no longer blocked.")
+        raise Refused("not_found", NOT_BLOCKED)
     Block.objects.filter(pk=found.pk).delete()
     record(found, by, action="person.unblocked")
     return found

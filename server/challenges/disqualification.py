@@ -10,7 +10,7 @@ from server.audit import services as audit
 from server.challenges.locks import lock_teams
 from server.challenges.models import Challenge, Removal, Team
 from server.challenges.roles import Right, refuse_without
-from server.challenges.services import reason_line
+from server.challenges.services import lock_organized, reason_line
 from server.clock import database_now
 from server.errors import Refused
 
@@ -48,11 +48,21 @@ def take_off(*, team: Team, by: User | None, reason: str, show: bool = True) -> 
 
 @transaction.atomic
 def reinstate(*, team: Team, by: User | None, reason: str = "") -> Team:
-    """Reinstate a disqualified team on the leaderboards. Raises Refused if the team is not disqualified."""
-    refuse_without(Right.EDIT, by=by, challenge=Challenge.objects.get(pk=team.challenge_id))
+    """Reinstate a disqualified team on the leaderboards.
+
+    Raises Refused if the team is not disqualified, or if a member can read the private leaderboard as an organizer.
+    """
+    challenge = lock_organized(team.challenge_id, by=by, right=Right.EDIT)
     locked = lock(team)
     if locked.disqualified_at is None:
         raise Refused("invalid", f"{locked.name} is not disqualified.")
+    for member in locked.memberships.select_related("user"):
+        if challenge.has_organizer(member.user):
+            raise Refused(
+                "change_refused",
+                f"{member.user} is in this team and is an organizer or staff, and can read the private leaderboard. A "
+                "team of organizers cannot be on the leaderboards.",
+            )
     locked.disqualified_at, locked.disqualification_reason = None, ""
     return save(locked, by, action="team.reinstated", detail={"reason": reason})
 

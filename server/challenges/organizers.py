@@ -17,6 +17,8 @@ from server.clock import database_now
 from server.errors import Refused
 
 TAKEN_OFF = "A member of the team became an organizer of this challenge, and can read the private leaderboard."
+NO_ORGANIZER = "This person is no longer an organizer."
+NO_OFFER = "This offer was withdrawn or answered."
 LAST_OWNER = "A challenge needs an owner. Make someone else an owner first."
 
 
@@ -72,7 +74,7 @@ def close(offer: RoleOffer) -> RoleOffer:
     refuse_archived(locked)
     found = RoleOffer.objects.select_related("user").filter(pk=offer.pk).first()
     if found is None:
-        raise Refused("not_found", "This offer was withdrawn or answered.")
+        raise Refused("not_found", NO_OFFER)
     RoleOffer.objects.filter(pk=found.pk).delete()
     found.challenge = locked
     return found
@@ -101,7 +103,7 @@ def remove(*, organizer: Organizer, by: User | None) -> None:
 def reload(organizer: Organizer) -> Organizer:
     found = Organizer.objects.select_related("challenge", "user").filter(pk=organizer.pk).first()
     if found is None:
-        raise Refused("not_found", "This person is no longer an organizer.")
+        raise Refused("not_found", NO_ORGANIZER)
     return found
 
 

@@ -127,7 +127,8 @@ def loosened(old: Terms, new: Terms, now: datetime) -> Iterator[str]:
     Once the private scores are shown, ladder feedback, which hid scores that were not a clear improvement, hides
     nothing, so turning it off then reveals nothing more.
     """
-    if old.shows_private(now):
+    is_shown = old.shows_private(now)
+    if is_shown:
         pass
     elif old.ladder_margin is not None and new.ladder_margin is None:
         yield "every score instead of clear improvements only"
@@ -137,7 +138,7 @@ def loosened(old: Terms, new: Terms, now: datetime) -> Iterator[str]:
         yield f"scores {'exact' if new.decimals is None else f'with {new.decimals} decimals'} instead of {old.decimals}"
     if new.classes and not old.classes:
         yield "results per class"
-    if old.freeze_at and old.freeze_at <= now and not old.is_over(now) and is_earlier(old.freeze_at, new.freeze_at):
+    if old.freeze_at and old.freeze_at <= now and not is_shown and is_earlier(old.freeze_at, new.freeze_at):
         yield "a leaderboard that is later than the time at which it was frozen"
 
 

@@ -89,7 +89,16 @@ class RescoreForm(forms.Form):
     reveal = forms.BooleanField(required=False)
 
 
-class ApplyForm(forms.Form):
+class SeenForm(forms.Form):
+    """A form about the open rescoring. `version` is the version of the ground truth whose effects the page shows.
+
+    A request without it, for example from a script, acts on any open rescoring.
+    """
+
+    version = forms.IntegerField(min_value=1, max_value=2**31 - 1, required=False)
+
+
+class ApplyForm(SeenForm):
     """The form with which organizers apply a rescoring and explain it in the public change log."""
 
     reason = forms.CharField(

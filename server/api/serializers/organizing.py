@@ -113,6 +113,12 @@ class RescoreInput(StrictInput):
 
 
 class ApplyInput(StrictInput):
+    truth = StrictInteger(
+        required=False,
+        min_value=1,
+        max_value=2**31 - 1,
+        help_text="the version that you have previewed; the request is refused if the open rescoring uses another one",
+    )
     reason = StrictText(
         default="",
         allow_blank=True,

@@ -141,9 +141,11 @@ class Apply(APIView):
         found = organized_phase_at(request, slug, phase)
         given = validated(ApplyInput, request)
         explanation = {name: given.pop(name) for name in ("reason", "signed")}
-        begun = latest(found)
+        begun, version = latest(found), given.pop("truth", None)
         if begun.applied_at is not None and (begun.reason or not explanation["reason"]):
             raise Refused("change_refused", "No rescoring is open. Start one, and then apply it.")
+        if begun.applied_at is None:
+            applying.seen_rescoring(found, version)
         change_log.explain(found=begun, by=request.user, **explanation)
         if begun.applied_at is None:
             begun = applying.apply(found=begun, by=request.user, **given)

@@ -1,5 +1,6 @@
 """Publishes the announcements that organizers write."""
 
+from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
@@ -8,10 +9,13 @@ from evaluator.texts import one_line
 from server.audit import services as audit
 from server.challenges.models import Challenge
 from server.challenges.roles import Right, refuse_without
+from server.challenges.services import lock_organized
 from server.clock import database_now
 from server.errors import Refused
 from server.notices.models import Announcement
 
+# An announcement that repeats one of the last minute was sent by a second click on the same button.
+REPEATED = timedelta(minutes=1)
 TITLE_CHARACTERS, TEXT_CHARACTERS = 120, 5000
 
 
@@ -24,22 +28,21 @@ def refuse_others(challenge: Challenge, by: Any) -> None:
 def announce(*, challenge: Challenge, by: Any, title: str, text: str, with_mail: bool = True) -> Announcement:
     """Publish an announcement. All participants get a notice after the next run of the sweeper.
 
-    If `with_mail` is false, nobody gets an email, not even users who want emails about announcements.
+    If `with_mail` is false, nobody gets an email, not even users who want emails about announcements. Raises Refused if
+    the same announcement was published in the last minute.
     """
-    refuse_others(challenge, by)
+    locked = lock_organized(challenge.pk, by=by, right=Right.EDIT)
     try:
         title = one_line(title, TITLE_CHARACTERS)
     except ValueError as error:
         raise Refused("invalid", f"title: {error}.") from None
     if not 1 <= len(text) <= TEXT_CHARACTERS:
         raise Refused("invalid", f"The text must have 1 to {TEXT_CHARACTERS} characters.")
-    found = Announcement.objects.create(
-        challenge=challenge,
-        title=title,
-        text=text,
-        with_mail=with_mail,
-        announced_at=database_now(),
-        announced_by=by,
-    )
+    now, fields = database_now(), {"challenge": locked, "title": title, "text": text, "with_mail": with_mail}
+    if Announcement.objects.filter(**fields, announced_at__gt=now - REPEATED).exists():
+        raise Refused(
+            "change_refused", "The same announcement was published less than a minute ago. It was not published again."
+        )
+    found = Announcement.objects.create(**fields, announced_at=now, announced_by=by)
     audit.record(actor=by, action="challenge.announced", subject=f"challenge {challenge.slug}", detail={"id": found.pk})
     return found

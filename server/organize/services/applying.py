@@ -1,10 +1,30 @@
 """Applies rescorings. One that makes private images public must be confirmed by an owner."""
 
 from server.accounts.models import User
+from server.challenges.models import Phase
 from server.challenges.roles import Right, refuse_without
+from server.errors import Refused
 from server.organize.models import Rescoring
 from server.organize.services import rescoring
 from server.organize.services.truths import WouldReveal
+
+
+def seen_rescoring(phase: Phase, version: int | None) -> Rescoring:
+    """Return the open rescoring of a phase.
+
+    `version` is the version of the ground truth whose effects the organizer has seen, or None to skip this check.
+    Raises Refused if no rescoring is open, or if somebody has started one against another version in the meantime.
+    """
+    begun = rescoring.open_rescoring(phase)
+    if begun is None:
+        raise Refused("change_refused", "No rescoring is open. It was applied or discarded, or none was started.")
+    if version not in (None, begun.truth.version):
+        detail = (
+            f"Somebody has started another rescoring, against version {begun.truth.version} instead of {version}. "
+            "Nothing was changed. Look at its effects first."
+        )
+        raise Refused("change_refused", detail)
+    return begun
 
 
 def apply(

@@ -15,10 +15,11 @@ from server.challenges.locks import lock_teams
 from server.challenges.models import Challenge, Extension, Phase, Team
 from server.challenges.roles import Right, refuse_without
 from server.challenges.services import lock_organized_phase, reason_line
-from server.challenges.term_changes import Terms, consequences, refusals, terms_of
+from server.challenges.term_changes import Terms, consequences, delay_reveals, refusals, terms_of
 from server.clock import database_now, time_text, utc_text
 from server.errors import Refused
 
+SHORTER = "the team already has a longer extension, until {}"
 NO_END = "This phase has no end, so there is nothing to extend."
 
 
@@ -37,12 +38,15 @@ def extend_phase(*, phase: Phase, by: User | None, until: datetime, reason: str)
         raise Refused("invalid", f"The new end must be in the future, and later than {utc_text(closing)}.")
     if challenge.closes_at and challenge.closes_at < until:
         old, challenge.closes_at = challenge.closes_at, until
-        challenge.phases.exclude(pk=locked.pk).filter(closes_at=None).update(closes_at=old)
+        for other in challenge.phases.exclude(pk=locked.pk).filter(closes_at=None):
+            other.closes_at = old
+            move_end(other, None, by, why)
         move_end(challenge, old, by, why)
     moved = copy(locked)
     moved.closes_at, moved.extended_at = until, database_now()
     refuse_revealed(before, moved)
     move_end(moved, locked.closes_at, by, why)
+    delay_reveals(before, challenge, database_now())
     return moved
 
 
@@ -52,8 +56,8 @@ def extend_team(
 ) -> Extension:
     """Extend a phase for one team until a later time, replacing the team's previous extension.
 
-    If the new extension is shorter than the previous one, the phase may end earlier for the team than announced. In
-    this case, an owner must confirm the change by entering the short name of the phase.
+    A shorter extension than the previous one must be confirmed by entering the short name of the phase. If it ends the
+    phase within a day and earlier than announced, only an owner may do so.
     """
     locked, why = lock_organized_phase(phase, by=by, right=Right.EDIT), reason_line(reason)
     challenge = locked.challenge
@@ -61,14 +65,16 @@ def extend_team(
     before, now = terms_of(challenge), database_now()
     refuse_useless(locked, Team.objects.get(pk=team.pk, challenge=challenge), until, now)
     fields = {"until": until, "reason": why, "granted_at": now}
+    said = [SHORTER.format(utc_text(one.until)) for one in locked.extensions.filter(team=team, until__gt=until)]
     found, _ = Extension.objects.update_or_create(phase=locked, team=team, defaults=fields)
     locked.extended_until = locked.extensions.aggregate(last=Max("until"))["last"]
     refuse_revealed(before, locked)
-    if said := list(consequences(before, {**before, locked.slug: Terms.of(locked)}, now)):
+    if ends := list(consequences(before, {**before, locked.slug: Terms.of(locked)}, now)):
         refuse_without(Right.OWN, by=by, challenge=challenge)
-        if confirm.strip() != locked.slug:
-            raise Refused("change_refused", f"{'; '.join(said)}. To confirm, type {locked.slug}.")
+    if (said + ends) and confirm.strip() != locked.slug:
+        raise Refused("change_refused", f"{'; '.join(said + ends)}. To confirm, type {locked.slug}.")
     locked.save(update_fields=["extended_until"])
+    delay_reveals(before, challenge, now)
     detail = {"phase": str(locked), "until": time_text(until), "reason": why}
     audit.record(actor=by, action="team.extended", subject=f"team {team.pk}", detail=detail)
     return found

@@ -6,6 +6,7 @@ Ground truths are prepared first, then all rows are written in one transaction, 
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
@@ -150,13 +151,13 @@ def write(
     mistakes.stop_if_any()
     kept = [phase for phase in known.values() if has_entries(phase)]
     changes += [remove(phase) for phase in known.values() if phase not in kept]
+    detail: dict[str, Any] = {"changes": [*changes]}
     if by is not None and not challenge.organizers.contains(by):
         challenge.organizers.add(by)
         changes.append(f"{by} organizes it")
+        detail["organizer"] = by.pk  # The audit log has no names of people.
     if changes:
-        audit.record(
-            actor=by, action="challenge.imported", subject=f"challenge {challenge.slug}", detail={"changes": changes}
-        )
+        audit.record(actor=by, action="challenge.imported", subject=f"challenge {challenge.slug}", detail=detail)
     notes = [
         f"phase {phase.slug}: kept although it is missing from the bundle, because teams have submitted to it"
         for phase in kept

@@ -26,16 +26,23 @@ def publish(*, challenge: Challenge, by: User | None, visibility: str) -> Challe
     truth) is not green.
     """
     locked = lock_draft(challenge, by, visibility)
-    if not locked.contact:
-        raise Refused("invalid", "Contact: enter an address first, so that participants can ask questions.")
-    phases = list(locked.phases.prefetch_related("truths"))
-    if not phases:
-        raise Refused("invalid", "Add a phase first.")
-    for phase in phases:
-        if not may_open(phase):
-            raise Refused("gate_not_green", f"The gate of phase {phase.slug} is not green. Fix its ground truth first.")
+    if found := obstacle(locked):
+        raise found
     Publication.objects.filter(challenge=locked).delete()
     return change_visibility(locked, by, visibility)
+
+
+def obstacle(challenge: Challenge) -> Refused | None:
+    """Return the reason why a draft cannot be published yet, or None."""
+    if not challenge.contact:
+        return Refused("invalid", "Contact: enter an address first, so that participants can ask questions.")
+    phases = list(challenge.phases.prefetch_related("truths"))
+    if not phases:
+        return Refused("invalid", "Add a phase first.")
+    closed = next((phase.slug for phase in phases if not may_open(phase)), None)
+    if closed is not None:
+        return Refused("gate_not_green", f"The gate of phase {closed} is not green. Fix its ground truth first.")
+    return None
 
 
 def lock_draft(challenge: Challenge, by: User | None, visibility: str) -> Challenge:
@@ -98,8 +105,10 @@ def publish_scheduled(challenge: Challenge) -> None:
 
 @transaction.atomic
 def unpublish(*, challenge: Challenge, by: User) -> Challenge:
-    """Make a challenge a draft again. Raises Refused if somebody has joined it."""
+    """Make a challenge a draft again. Raises Refused if it is a draft already, or if somebody has joined it."""
     locked = lock_organized(challenge.pk, by=by, right=Right.EDIT)
+    if locked.visibility == Challenge.Visibility.DRAFT:
+        raise Refused("invalid", "This challenge is already a draft.")
     refuse_joined(locked)
     return change_visibility(locked, by, Challenge.Visibility.DRAFT)
 

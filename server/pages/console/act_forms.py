@@ -34,7 +34,7 @@ class ExtendForm(forms.Form):
     confirm = forms.CharField(
         required=False,
         label="Confirm",
-        help_text="Type the short name of the phase here only if the phase would end earlier than announced.",
+        help_text="Type the short name of the phase here only to shorten an extension, or to end the phase earlier.",
         widget=forms.TextInput(attrs=ONE_LINE),
     )
 

@@ -14,11 +14,12 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from evaluator.bundle import InvalidBundle
 from evaluator.problems import Problem
+from server.accounts.models import User
 from server.accounts.requests import FORM_METHODS, PersonRequest
 from server.challenges.edit_forms import ClonePhaseForm, NewChallengeForm, NewPhaseForm, ScheduleForm
 from server.challenges.gate import may_open
-from server.challenges.models import Challenge, Phase
-from server.challenges.roles import Right
+from server.challenges.models import Challenge, Organizer, Phase
+from server.challenges.roles import ROLES_WITH, Right
 from server.clock import utc_text
 from server.errors import Refused
 from server.organize.services import adding, archiving, publishing
@@ -205,7 +206,8 @@ def archived(request: PersonRequest, challenge: Challenge) -> str:
 def delete(request: PersonRequest, slug: str) -> HttpResponse:
     """Delete a challenge that nobody has joined. The owner must type its short name as confirmation."""
     current = organized_context(request, slug, Right.OWN)
-    context: dict[str, Any] = {"current": current, "now": current.now}
+    is_last = not may_create_after(request.user, deleted=current.challenge)
+    context: dict[str, Any] = {"current": current, "now": current.now, "is_last": is_last}
     if request.method == "POST":
         try:
             publishing.delete(challenge=current.challenge, by=request.user, name=request.POST.get("confirm", ""))
@@ -213,5 +215,11 @@ def delete(request: PersonRequest, slug: str) -> HttpResponse:
             context["refusal"] = refusal
         else:
             messages.success(request, f"The challenge {slug} was deleted.")
-            return redirect("console")
+            return redirect("home" if is_last else "console")
     return render_page(request, "console/delete.html", context)
+
+
+def may_create_after(user: User, *, deleted: Challenge) -> bool:
+    """Return whether a user could still create challenges after the deletion of a challenge."""
+    others = Organizer.objects.filter(user=user, role__in=ROLES_WITH[Right.EDIT]).exclude(challenge=deleted)
+    return user.is_staff or user.has_perm("challenges.add_challenge") or others.exists()

@@ -6,7 +6,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods
 
 from server.accounts.requests import FORM_METHODS, PersonRequest
@@ -45,8 +45,10 @@ def decide(request: PersonRequest, current: ChallengeContext, form: BlockForm) -
         is_member = current.challenge.memberships.filter(user=found.user).exists()
         return f"{found.user} is blocked." + (" They stay in their team." if is_member else "")
     if act == "unblock" and key.isdecimal():
-        found = get_object_or_404(Block, challenge=current.challenge, pk=key)
-        return f"{blocking.unblock(block=found, by=request.user).user} can join the challenge again."
+        one = Block.objects.filter(challenge=current.challenge, pk=key).first()
+        if one is None:
+            raise Refused("not_found", blocking.NOT_BLOCKED)
+        return f"{blocking.unblock(block=one, by=request.user).user} can join the challenge again."
     raise Refused("invalid", "Choose what to change.")
 
 

@@ -7,7 +7,7 @@ from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.db.models import Count
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import redirect
 from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods
 
@@ -44,7 +44,9 @@ def decide(request: PersonRequest, current: ChallengeContext) -> str:
     act, key = request.POST.get("act"), request.POST.get("request", "")
     if act not in ("approve", "decline") or not key.isdecimal():
         raise Refused("invalid", "Choose a request to approve or decline.")
-    found = get_object_or_404(JoinRequest.objects.select_related("user"), challenge=current.challenge, pk=key)
+    found = JoinRequest.objects.select_related("user").filter(challenge=current.challenge, pk=key).first()
+    if found is None:
+        raise Refused("not_found", "This request has already been approved, or the person has joined another team.")
     if act == "approve":
         team = approval.approve(request=found, by=request.user).team
         return f"{found.user} joined the challenge with the team {team.name}."

@@ -1,7 +1,7 @@
 """The pages on which organizers edit a challenge and its phases, and preview their Markdown texts."""
 
 from copy import copy
-from typing import Any
+from typing import Any, TypeVar
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -13,6 +13,7 @@ from server.accounts.requests import FORM_METHODS, PersonRequest
 from server.challenges.edit_forms import TEXTS, EditChallengeForm, EditPhaseForm
 from server.challenges.feedback_leakage import PER_CLASS
 from server.challenges.forms import ConfirmedForm
+from server.challenges.models import Challenge, Phase
 from server.errors import Refused
 from server.organize.services import editing
 from server.pages.challenge_context import ChallengeContext
@@ -22,6 +23,8 @@ from server.pages.rendering import render_page
 from server.pages.views.console import require_console
 from server.pages.views.organize import organized_context
 from server.pages.views.phase_live import organized_phase
+
+Form = TypeVar("Form", bound=ConfirmedForm)
 
 NOT_SAVED = "Nothing was saved. Fix the problems below and save again."
 CHALLENGE_SECTIONS = {
@@ -45,11 +48,11 @@ def challenge(request: PersonRequest, slug: str) -> HttpResponse:
     if request.method != "POST":
         return show_challenge(request, current, EditChallengeForm(instance=copy(current.challenge)))
     if "preview" in request.POST:
-        return show_challenge(request, current, unsaved(request, current))
+        return show_challenge(request, current, unsaved(EditChallengeForm, current.challenge, request))
     try:
         form = editing.edit_challenge(challenge=current.challenge, by=request.user, values=request.POST)
     except Refused as refusal:
-        return show_challenge(request, current, unsaved(request, current), refusal)
+        return show_challenge(request, current, unsaved(EditChallengeForm, current.challenge, request), refusal)
     if form.errors:
         return show_challenge(request, current, form, Refused("invalid", NOT_SAVED))
     messages.success(request, said(form))
@@ -70,7 +73,7 @@ def phase(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
     try:
         form = editing.edit_phase(phase=found, by=request.user, values=request.POST)
     except Refused as refusal:
-        return show_phase(request, current, EditPhaseForm(instance=copy(found)), refusal)
+        return show_phase(request, current, unsaved(EditPhaseForm, found, request), refusal)
     if form.errors:
         return show_phase(request, current, form, Refused("invalid", NOT_SAVED))
     messages.success(request, said(form))
@@ -85,10 +88,11 @@ def preview(request: PersonRequest) -> HttpResponse:
     return HttpResponse(render_markdown(request.POST.get(request.GET.get("field", ""), "")))
 
 
-def unsaved(request: PersonRequest, current: ChallengeContext) -> EditChallengeForm:
-    """Return the form for editing a challenge, filled with the submitted values, which are not validated."""
-    form = EditChallengeForm(instance=copy(current.challenge), initial=request.POST.dict())
-    form.initial["shown"] = request.POST.get("shown", "")
+def unsaved(kind: type[Form], row: Challenge | Phase, request: PersonRequest) -> Form:
+    """Return the form for editing a challenge or phase, filled with the submitted values, which are not validated."""
+    values = {name: request.POST.get(name, "") for name in kind.base_fields}
+    form = kind(instance=copy(row), initial=values)
+    form.initial["shown"] = values["shown"]
     return form
 
 

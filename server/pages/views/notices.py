@@ -79,7 +79,10 @@ def announcements(request: HttpRequest, slug: str) -> HttpResponse:
         return show_announcements(request, current, AnnouncementForm(initial=request.POST.dict()))
     if not form.is_valid():
         return show_announcements(request, current, form, Refused("invalid", "Fix the problems below."))
-    announcing.announce(challenge=current.challenge, by=request.user, **form.cleaned_data)
+    try:
+        announcing.announce(challenge=current.challenge, by=request.user, **form.cleaned_data)
+    except Refused as refusal:
+        return show_announcements(request, current, form, refusal)
     messages.success(request, "The announcement was published. Everyone who takes part gets a notice.")
     return redirect(current.url("announcements"))
 

@@ -17,7 +17,7 @@ from server.challenges.gate import may_open
 from server.challenges.roles import Right, refuse_without
 from server.errors import Refused
 from server.organize.models import Publication
-from server.organize.services import bundle_uploads, exporting
+from server.organize.services import bundle_uploads, exporting, publishing
 from server.organize.services.consent import Consent
 from server.pages.challenge_context import ChallengeContext, find_context
 from server.pages.forms import BundleForm
@@ -74,6 +74,7 @@ def overview(request: PersonRequest, slug: str) -> HttpResponse:
 def show_overview(request: PersonRequest, current: ChallengeContext, refusal: Refused | None = None) -> HttpResponse:
     prefetch_related_objects(current.phases, "truths")
     closed = [phase.slug for phase in current.phases if not may_open(phase)]
+    scheduled = Publication.objects.filter(challenge=current.challenge).first()
     context = {
         "current": current,
         "now": current.now,
@@ -86,7 +87,8 @@ def show_overview(request: PersonRequest, current: ChallengeContext, refusal: Re
         "may_export": current.challenge.is_organized_by(request.user, Right.EDIT),
         "may_archive": current.challenge.is_organized_by(request.user, Right.OWN),
         "schedule_form": ScheduleForm(),
-        "scheduled": Publication.objects.filter(challenge=current.challenge).first(),
+        "scheduled": scheduled,
+        "obstacle": publishing.obstacle(current.challenge) if scheduled else None,
         "has_joined": current.challenge.memberships.exists(),
     }
     return render_page(request, "organize/overview.html", context)

@@ -5,12 +5,12 @@ from collections.abc import Callable
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods, require_POST
 
 from server.accounts.requests import FORM_METHODS, PersonRequest
 from server.challenges.models import Organizer, RoleOffer
-from server.challenges.organizers import accept, add, change_role, decline, remove
+from server.challenges.organizers import NO_OFFER, NO_ORGANIZER, accept, add, change_role, decline, remove
 from server.challenges.roles import MEANINGS, Right, Role
 from server.challenges.services import require_two_factor
 from server.errors import Refused
@@ -60,7 +60,7 @@ def add_organizer(request: PersonRequest, slug: str) -> HttpResponse:
 @login_required
 def change_organizer(request: PersonRequest, slug: str, organizer: int) -> HttpResponse:
     def change(current: ChallengeContext) -> str:
-        found = get_object_or_404(Organizer, challenge=current.challenge, pk=organizer)
+        found = organizer_of(current, organizer)
         one = change_role(organizer=found, by=request.user, role=request.POST.get("role", ""))
         return f"{one.user} now has the role {one.role} in this challenge."
 
@@ -71,7 +71,7 @@ def change_organizer(request: PersonRequest, slug: str, organizer: int) -> HttpR
 @login_required
 def remove_organizer(request: PersonRequest, slug: str, organizer: int) -> HttpResponse:
     def change(current: ChallengeContext) -> str:
-        found = get_object_or_404(Organizer, challenge=current.challenge, pk=organizer)
+        found = organizer_of(current, organizer)
         remove(organizer=found, by=request.user)
         return f"{found.user} is no longer an organizer of this challenge."
 
@@ -82,7 +82,9 @@ def remove_organizer(request: PersonRequest, slug: str, organizer: int) -> HttpR
 @login_required
 def withdraw_offer(request: PersonRequest, slug: str, offer: int) -> HttpResponse:
     def change(current: ChallengeContext) -> str:
-        found = get_object_or_404(RoleOffer, challenge=current.challenge, pk=offer)
+        found = RoleOffer.objects.filter(challenge=current.challenge, pk=offer).first()
+        if found is None:
+            raise Refused("not_found", NO_OFFER)
         return f"The offer to {decline(offer=found, by=request.user).user} was withdrawn."
 
     return changed(request, slug, change)
@@ -93,7 +95,9 @@ def withdraw_offer(request: PersonRequest, slug: str, offer: int) -> HttpRespons
 def role_offer(request: PersonRequest, slug: str) -> HttpResponse:
     """Show a participant an offer to become an organizer. A POST request accepts or declines the offer."""
     current = find_context(request, slug)
-    found = get_object_or_404(RoleOffer, challenge=current.challenge, user=request.user)
+    found = RoleOffer.objects.filter(challenge=current.challenge, user=request.user).first()
+    if found is None:
+        raise Refused("not_found", NO_OFFER)
     if request.method != "POST":
         meaning = MEANINGS[Role(found.role)]
         context = {"current": current, "now": current.now, "offer": found, "meaning": meaning}
@@ -107,6 +111,13 @@ def role_offer(request: PersonRequest, slug: str) -> HttpResponse:
         request, f"You now have the role {one.role} in this challenge. Your team is no longer on the leaderboards."
     )
     return redirect("organize", slug)
+
+
+def organizer_of(current: ChallengeContext, pk: int) -> Organizer:
+    found = Organizer.objects.filter(challenge=current.challenge, pk=pk).first()
+    if found is None:
+        raise Refused("not_found", NO_ORGANIZER)
+    return found
 
 
 def changed(request: PersonRequest, slug: str, change: Callable[[ChallengeContext], str]) -> HttpResponse:

@@ -55,6 +55,8 @@ def show(request: PersonRequest, current: ChallengeContext, refusal: Refused | N
         "refusal": refusal,
         "filter": chosen,
         "query": query,
+        # The page can be the response to an action at another URL, so its links contain the URL of the table.
+        "table_url": address(current, ""),
         "page_query": f"?{query}&" if query else "?",
         "headings": [heading(name, title, chosen) for name, title in HEADINGS.items()],
         "statuses": Status.values,

@@ -21,7 +21,7 @@ from server.organize.services import applying, change_log, rescoring, truths
 from server.organize.services.previews import preview
 from server.organize.services.truths import WouldReveal
 from server.pages.challenge_context import find_context
-from server.pages.forms import ApplyForm, RescoreForm, TruthForm
+from server.pages.forms import ApplyForm, RescoreForm, SeenForm, TruthForm
 from server.pages.rendering import render_page
 from server.pages.views.organize import organized_context
 from server.submissions.feedback import SPLITS
@@ -102,14 +102,12 @@ def rescore(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
 def apply(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
     """Apply the open rescoring of a phase. All leaderboards of the phase change at the same time."""
     found, form = organized_phase(request, slug, phase), ApplyForm(request.POST, auto_id=APPLY_IDS)
-    begun = rescoring.open_rescoring(found)
-    if begun is None:
-        raise Http404("no rescoring has been started")
     if not form.is_valid():
         return show(request, found, Refused("invalid", "The reason or the name is too long."))
     given = {**form.cleaned_data}
     explanation = {name: given.pop(name) for name in ("reason", "signed")}
     try:
+        begun = applying.seen_rescoring(found, given.pop("version"))
         change_log.explain(found=begun, by=request.user, **explanation)
         applying.apply(found=begun, by=request.user, **given)
     except Refused as refusal:
@@ -123,7 +121,12 @@ def apply(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
 def discard(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
     """Discard a phase's rescoring that has not been applied yet. The leaderboards do not change."""
     found = organized_phase(request, slug, phase)
-    rescoring.discard(phase=found, by=request.user)
+    form = SeenForm(request.POST)
+    try:
+        applying.seen_rescoring(found, form.cleaned_data["version"] if form.is_valid() else None)
+        rescoring.discard(phase=found, by=request.user)
+    except Refused as refusal:
+        return show(request, found, refusal)
     messages.success(request, "The rescoring was discarded. The leaderboards have not changed.")
     return redirect("organize_truths", slug, phase)
 

@@ -1,6 +1,6 @@
 """Grants one team additional submissions, on one day or in total, and takes back those that it has not used."""
 
-from datetime import date
+from datetime import date, timedelta
 
 from django.db import transaction
 
@@ -16,13 +16,16 @@ from server.submissions.models import QuotaGrant
 from server.submissions.services.quota import sums_of
 
 AMOUNT_MAX = 100
+# A grant that repeats one of the last minute was sent by a second click on the same button.
+REPEATED = timedelta(minutes=1)
 
 
 @transaction.atomic
 def grant(*, phase: Phase, team: Team, by: User | None, amount: int, day: date | None, reason: str) -> QuotaGrant:
     """Raise the quota of a team for a day (UTC) or, without a day, in total.
 
-    The team is locked, so that none of its files is accepted at the same time.
+    The team is locked, so that none of its files is accepted at the same time. Raises Refused if the same grant was
+    made in the last minute.
     """
     refuse_without(Right.EDIT, by=by, challenge=phase.challenge)
     lock_teams([team.pk])
@@ -37,6 +40,8 @@ def grant(*, phase: Phase, team: Team, by: User | None, amount: int, day: date |
         raise Refused("invalid", "Choose today (UTC) or a later day.")
     why = reason_line(reason)
     fields = {"phase": phase, "team": team, "amount": amount, "day": day, "reason": why}
+    if QuotaGrant.objects.filter(**fields, granted_at__gt=now - REPEATED).exists():
+        raise Refused("change_refused", "The same grant was made less than a minute ago. It was not made again.")
     found = QuotaGrant.objects.create(**fields, granted_at=now)
     detail = {"phase": str(phase), "amount": amount, "day": str(day) if day else None, "reason": why}
     audit.record(actor=by, action="team.quota_granted", subject=f"team {team.pk}", detail=detail)

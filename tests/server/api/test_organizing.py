@@ -239,3 +239,11 @@ def test_a_discarded_rescoring_queues_no_reruns(phase: Phase, scored: Scored) ->
         with pytest.raises(Refused, match="was discarded or replaced"):
             ask(begun)
     assert not Rerun.objects.exists()
+
+
+def test_a_rescoring_of_another_version_is_not_applied(api: Api, phase: Phase, boss: dict[str, Any]) -> None:
+    api.post(f"{PATH}/rescore", {"truth": 1}, **boss)
+    answer = api.post(f"{PATH}/rescore/apply", {"truth": 2}, **boss)
+    assert (answer.status_code, answer.json()["code"]) == (409, "change_refused")
+    assert not Rescoring.objects.exclude(applied_at=None).exists()
+    assert api.post(f"{PATH}/rescore/apply", {"truth": 1}, **boss).status_code == 200

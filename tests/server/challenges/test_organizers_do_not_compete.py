@@ -7,6 +7,7 @@ from django.core.files.base import ContentFile
 from django.test import Client
 from django.urls import reverse
 
+from server.challenges.disqualification import disqualify, reinstate
 from server.challenges.models import Challenge, Membership, Phase
 from server.challenges.services import join, join_team
 from server.errors import Refused
@@ -95,3 +96,16 @@ def test_the_admin_refuses_to_make_a_participant_of_a_running_challenge_staff(
         **{"date_joined_0": "2026-01-01", "date_joined_1": "00:00:00"},
     }
     assert staff.post(reverse("admin:accounts_user_change", args=[ada.pk]), form).status_code == status
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_a_team_with_an_organizer_cannot_be_reinstated(make: Make, phase: Phase, role: str) -> None:
+    team = make.team(phase.challenge, make.user(), make.user())
+    disqualify(team=team, by=None, reason="A member became an organizer.")
+    user = given(role, team.memberships.get(is_captain=False).user, phase.challenge)
+    with pytest.raises(Refused, match=f"{user} is in this team and is an organizer or staff"):
+        reinstate(team=team, by=None)
+    team.refresh_from_db()
+    assert team.disqualified_at is not None
+    team.memberships.get(user=user).delete()
+    assert reinstate(team=team, by=None).disqualified_at is None

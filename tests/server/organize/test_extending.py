@@ -15,12 +15,13 @@ from server.accounts.models import User
 from server.audit.models import Entry
 from server.challenges.models import Challenge, Phase, Team
 from server.challenges.roles import Role
+from server.challenges.term_changes import REVEAL_DELAY
 from server.clock import database_now
 from server.errors import Refused
 from server.leaderboards.queries import board
 from server.notices.models import Notice
 from server.notices.services import deriving
-from server.organize.services import extending
+from server.organize.services import extending, revealing
 from server.submissions.feedback import score_access
 from server.submissions.models import Submission
 from server.submissions.services import choices, intake, quota
@@ -149,6 +150,19 @@ def test_a_shorter_extension_that_ends_the_phase_soon_is_confirmed_by_an_owner(
     assert found.extended_until < database_now() + 3 * HOUR
 
 
+def test_a_team_keeps_its_longer_extension_unless_the_shorter_one_is_confirmed(
+    phase: Phase, make: Make, organizer: User
+) -> None:
+    team, other = make.team(phase.challenge), make.team(phase.challenge)
+    extended(phase, other, organizer, by_hours=200)
+    extended(phase, team, organizer, by_hours=100)
+    with pytest.raises(Refused, match=r"the team already has a longer extension, until .* To confirm, type main"):
+        extended(phase, team, organizer, by_hours=50)
+    assert phase.extensions.get(team=team).until > database_now() + 99 * HOUR
+    extended(phase, team, organizer, by_hours=50, confirm="main")
+    assert phase.extensions.get(team=team).until < database_now() + 51 * HOUR
+
+
 def test_an_extension_for_all_moves_the_end_of_the_challenge_and_of_no_other_phase(
     phase: Phase, make: Make, organizer: User
 ) -> None:
@@ -158,10 +172,37 @@ def test_an_extension_for_all_moves_the_end_of_the_challenge_and_of_no_other_pha
     found = {one.pk: one for one in Phase.objects.select_related("challenge")}
     assert found[phase.pk].closing == Challenge.objects.get().closes_at == until
     assert found[other.pk].closing == closes_at
-    logged = Entry.objects.filter(action__endswith=".changed").order_by("pk")
-    assert [(one.action, one.actor, one.detail["reason"]) for one in logged] == [
-        (f"{kind}.changed", organizer.username, REASON) for kind in ("challenge", "phase")
-    ]
+    rows = (("challenge", phase.challenge_id), ("phase", phase.pk), ("phase", other.pk))
+    logged = Entry.objects.filter(action__endswith=".changed")
+    assert {(one.action, one.subject, one.actor, one.detail["reason"]) for one in logged} == {
+        (f"{kind}.changed", f"{kind} {pk}", organizer.username, REASON) for kind, pk in rows
+    }
+
+
+@pytest.mark.parametrize("for_all", [True, False])
+def test_an_extension_cancels_a_reveal_that_nobody_has_seen(
+    phase: Phase, make: Make, organizer: User, for_all: bool
+) -> None:
+    Phase.objects.filter(pk=phase.pk).update(reveal="manual")
+    revealing.reveal(phase=phase, by=organizer, name="main")
+    if for_all:
+        extending.extend_phase(phase=phase, by=organizer, until=database_now() + HOUR, reason=REASON)
+    else:
+        extended(phase, make.team(phase.challenge), organizer)
+    found = Phase.objects.get()
+    assert (found.reveals_at, found.shown_from) == (None, None)
+
+
+def test_an_extension_that_is_shortened_to_a_minute_reveals_after_ten(
+    phase: Phase, make: Make, organizer: User
+) -> None:
+    team = make.team(phase.challenge)
+    extended(phase, team, organizer, by_hours=48)
+    before = database_now()
+    found = extended(phase, team, organizer, by_hours=1 / 60, confirm="main")
+    assert found.shown_from is not None
+    assert found.shown_from >= before + REVEAL_DELAY
+    assert revealing.take_back(phase=found, by=organizer).shown_from is None
 
 
 def test_members_get_a_notice_of_an_extension_for_all_and_only_one_team_of_its_own(

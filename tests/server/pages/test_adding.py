@@ -16,6 +16,7 @@ from server.organize.services.consent import Consent
 from tests.conftest import Make
 from tests.server.api.test_organizing import zipped
 from tests.server.organize.conftest import BOXES, LABELS, SHEET, BundleFolder, bundle, one_process, quick_podium, run
+from tests.server.page import Page
 from tests.server.pages.edits import save
 
 __all__ = ["bundle", "one_process", "quick_podium", "run"]  # Only pytest uses these imported fixtures, by their names.
@@ -184,7 +185,8 @@ def test_a_draft_is_published_with_a_contact_and_a_phase(
     Challenge.objects.filter(slug="owls").update(contact="a@example.org")
     assert publish(client) == 422
     assert add().status_code == 302
-    assert publish(client, "draft") == publish(client, "public") == 302
+    assert publish(client, "draft") == 422
+    assert publish(client, "public") == 302
     assert Client().get("/challenges/owls/").status_code == 200
     assert publish(client) == 422  # A challenge cannot be published twice.
 
@@ -221,6 +223,16 @@ def test_a_challenge_is_deleted_with_its_files_after_its_name_is_typed(
     assert not Challenge.objects.filter(slug="owls").exists()
     assert not any(path.exists() for path in paths)
     assert Entry.objects.get(action="challenge.deleted").detail == {"slug": "owls"}
+
+
+def test_whoever_deletes_their_only_challenge_is_warned_and_then_sees_the_home_page(
+    draft: Challenge, client: Client
+) -> None:
+    Challenge.objects.get(slug="other").delete()
+    assert "the only challenge that you can edit" in Page(client.get("/organize/challenges/owls/delete")).words
+    answer = client.post("/organize/challenges/owls/delete", {"confirm": "owls"}, follow=True)
+    assert (answer.redirect_chain, answer.status_code) == ([("/", 302)], 200)
+    assert "The challenge owls was deleted." in Page(answer).words
 
 
 def test_the_form_of_a_challenge_neither_publishes_it_nor_takes_it_back(draft: Challenge, client: Client) -> None:

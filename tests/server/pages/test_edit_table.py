@@ -98,6 +98,9 @@ TABLE: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("phase", {"freeze_at": PAST}, {"freeze_at": text(LAST_WEEK)}, NOTHING),
     ("phase", {"freeze_at": SOON}, {"freeze_at": ""}, NOTHING),
     ("phase", {"freeze_at": LAST_WEEK} | OVER, {"freeze_at": ""}, NOTHING),
+    # Until the private scores are shown, the public leaderboard stays frozen even after the end of the phase.
+    ("phase", {"freeze_at": LAST_WEEK} | OVER | MANUAL, {"freeze_at": ""}, NAME),
+    ("phase", {"freeze_at": LAST_WEEK} | PENDING, {"freeze_at": text(LATER)}, NAME),
     ("challenge", {"visibility": "private"}, {"visibility": "public"}, NAME),
     ("challenge", {"visibility": "private"}, {"visibility": "unlisted"}, NAME),
     ("challenge", RUNNING, {"visibility": "private"}, NOTHING),

@@ -1,5 +1,6 @@
 """Organizers edit texts, dates, quotas and feedback on the site, according to the same rules as in bundles."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -176,3 +177,16 @@ def test_viewers_read_the_forms_without_buttons(make: Make, phase: Phase, client
         page = client.get(address(row))
         assert (page.status_code, b"You are a viewer" in page.content, b">Save<" in page.content) == (200, True, False)
         assert save(client, row, title="New").status_code == 403
+
+
+def test_an_editor_who_may_not_end_a_phase_keeps_what_they_typed(make: Make, phase: Phase, client: Client) -> None:
+    editor = make.user()
+    phase.challenge.organizers.add(editor, through_defaults={"role": "editor"})
+    client.force_login(editor)
+    closing = datetime.now(UTC) - timedelta(hours=1)
+    typed = {"title": "Second round", "closes_at": f"{closing:%Y-%m-%dT%H:%M:%S}", "quota_per_day": 7}
+    page = Page(save(client, phase, **typed, confirm=phase.slug))
+    assert page.status == 403
+    assert {name: page.all("input", name=name)[0]["value"] for name in typed} == {
+        name: str(value) for name, value in typed.items()
+    }

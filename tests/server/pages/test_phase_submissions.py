@@ -125,7 +125,7 @@ def test_pages_keep_the_filter(phase: Phase, make: Make, client: Client) -> None
     for _ in range(30):
         make.submission(phase, file_name="file-99.csv", **ended())
     page = Page(client.get(f"{PATH}?status=failed"))
-    assert "?status=failed&page=2" in page.links()
+    assert f"{PATH}?status=failed&page=2" in page.links()
     assert "26–34 of 34" in Page(client.get(f"{PATH}?status=failed&page=2")).words
 
 

@@ -75,3 +75,19 @@ def test_a_draft_that_fails_a_check_stays_one_and_its_owners_are_notified(
     assert (notice.user.get_username(), "was not published as scheduled" in notice.event.text) == ("owner", True)
     assert b"was not published at" in owner.get("/organize/challenges/c").content
     assert Entry.objects.filter(action="publication.failed").count() == 1
+
+
+def test_the_page_says_why_a_scheduled_draft_cannot_be_published_yet(phase: Phase, owner: Client) -> None:
+    Challenge.objects.update(contact="")
+    schedule(owner)
+    said = b"It cannot be published as it is now. Contact: enter an address first"
+    assert said in owner.get("/organize/challenges/c").content
+    Challenge.objects.update(contact="a@example.org")
+    assert b"It cannot be published as it is now." not in owner.get("/organize/challenges/c").content
+
+
+def test_a_draft_cannot_be_returned_to_draft(phase: Phase, owner: Client) -> None:
+    schedule(owner)
+    answer = owner.post(PUBLISH, {"visibility": "draft"})
+    assert (answer.status_code, b"This challenge is already a draft." in answer.content) == (422, True)
+    assert not Entry.objects.filter(action="challenge.changed").exists()

@@ -39,6 +39,21 @@ def active(phase: Phase) -> int:
     return Truth.objects.get(phase=phase, active=True).version
 
 
+@pytest.mark.parametrize("act", ["apply", "discard"])
+def test_a_decision_about_one_rescoring_does_not_act_on_another(
+    phase: Phase, organizer: User, newer: Truth, client: Client, act: str
+) -> None:
+    client.post(f"{PATH}/rescore", {"truth": 2})
+    shown = read(client).all("input", name="version")
+    assert {one["value"] for one in shown} == {"2"}
+    client.post(f"{PATH}/rescore", {"truth": 1})
+    page = Page(client.post(f"{PATH}/{act}", {"version": "2", "reason": "Twelve boxes were wrong."}))
+    assert (page.status, "against version 1 instead of 2" in page.words) == (409, True)
+    begun = Rescoring.objects.get(applied_at=None)
+    assert (begun.truth.version, begun.reason) == (1, "")
+    assert client.post(f"{PATH}/{act}", {"version": "1"}).status_code == 302
+
+
 def test_a_rescoring_is_previewed_applied_and_undone(
     phase: Phase, organizer: User, newer: Truth, client: Client, scored: Scored, make: Make
 ) -> None:
