@@ -18,7 +18,8 @@ import hypothesis
 import pytest
 import schemathesis
 from django.core.files.base import ContentFile
-from django.db import transaction
+from django.core.signals import request_finished, request_started
+from django.db import close_old_connections, transaction
 from pytest_django import Settings
 from rest_framework.response import Response
 from schemathesis.config import SchemathesisConfig
@@ -90,9 +91,20 @@ Headers = dict[str, str]
 
 
 def served(environ: dict[str, Any], start_response: Any) -> list[bytes]:
-    """Call the application, read its whole response and close it, because schemathesis does neither."""
-    with closing(application(environ, start_response)) as answer:
-        return list(answer)
+    """Call the application, read its whole response and close it, because schemathesis does neither.
+
+    Meanwhile, Django does not close the connection to the database, which the transaction of the test needs. Its own
+    test client does the same.
+    """
+    ends = (request_started, request_finished)
+    for signal in ends:
+        signal.disconnect(close_old_connections)
+    try:
+        with closing(application(environ, start_response)) as answer:
+            return list(answer)
+    finally:
+        for signal in ends:
+            signal.connect(close_old_connections)
 
 
 @schemathesis.serializer("application/offset+octet-stream")
