@@ -80,7 +80,10 @@ class _PhaseReader:
             self.mistakes.add("truth_missing_file", message, file=path)
 
     def _elsewhere(self, name: str, home: Path) -> str:
-        """Return a hint about a missing ground truth file that exists under a similar name or in another folder."""
+        """Return a hint about where a missing ground truth file may be: under a similar name or in another folder.
+
+        The hint is empty if there is no such file.
+        """
         if hint := nearest(name, [path.name for path in (home / "truth").glob("*")]):
             return hint
         names = (name.lower(), f"{name.lower()}.gz")
