@@ -137,7 +137,10 @@ class RowReader:
         return self.defect_counts[code] <= SHOWN_PER_CODE
 
     def _append(self, line: int, code: str, problem: Problem | None) -> None:
-        """Add a defect to the current portion. Raise Stop if there are too many defects."""
+        """Record a defect in the current portion, that is, the lines that are being read.
+
+        Raise Stop if there are too many defects.
+        """
         self.portion.defects.append((line, code, problem))
         if len(self.portion.defects) > self.findings.room:
             raise Stop("there are more defects; the rest of the file was not read")
@@ -272,7 +275,7 @@ class RowReader:
         self.portion.texts += count + ROW_TEXTS
 
     def _add_image(self, number: int, image: str) -> None:
-        """Store the image id of a row. If the image may have only one row and already has one, add a defect."""
+        """Store the image id of a row. If the image may have only one row and already has one, record a defect."""
         key = image if len(image) <= self.limits.text_characters else blake2b(image.encode()).digest()
         if (self.kaggle or self.form.one_each) and key in self.image_ids:
             message = f"image {shortened(image)} already has a row; an image may have only one row"

@@ -70,7 +70,7 @@ class DetectionScene:
     def detections(self, stream: RandomStream, *, quality: float) -> tuple[Ints, Ints, Ints, Ints]:
         """Return the images, labels, boxes and confidences of all predictions, sorted by image.
 
-        Each prediction is repeated for the ancestors of its class.
+        For each of the ancestors of its class, a prediction is repeated with the label of the ancestor.
         """
         error_rate = 1.0 - quality
         image, label, box, right = (
