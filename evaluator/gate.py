@@ -184,7 +184,7 @@ def _check_empty(trial: Trial) -> tuple[bool, str]:
 def _is_declared(trial: Trial, outcome: Scores | str) -> bool:
     """Return whether the outcome for a file without predictions is the one that the track declares in ``empty``.
 
-    A rejection is also accepted if the phase requires submissions to contain every image.
+    An example is a score of 0. A rejection is also accepted if the phase requires submissions to contain every image.
     """
     if isinstance(outcome, str):
         return trial.track.empty == "rejected" or bool(trial.parameters.get("require_all_images"))

@@ -59,7 +59,10 @@ class Kit:
         return cls(track, parameters, limits, public)
 
     def save(self, path: Path) -> None:
-        """Write the kit, with which ``podium check`` checks submissions, to a file. Equal kits give identical files."""
+        """Write the check kit, with which ``podium check`` checks submissions, to a file.
+
+        Equal kits give identical files.
+        """
         content = {
             "podium_kit": FORMAT,
             "track": self.track.name,

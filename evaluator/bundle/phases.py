@@ -111,7 +111,10 @@ class _PhaseReader:
         }
 
     def _read_baselines(self, home: Path, *, phase: str) -> tuple[Baseline, ...]:
-        """Read the baselines of a phase. Report and skip baselines whose file is not in the folder of the phase."""
+        """Read the baselines of a phase, which are submissions from the organizers.
+
+        Report and skip baselines whose file is not in the folder of the phase.
+        """
         baselines: list[Baseline] = []
         names: set[str] = set()
         for section in self.section.sections("baselines"):

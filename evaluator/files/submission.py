@@ -194,7 +194,7 @@ class Batch:
         return code, f"{shortened(text)} is not in this challenge's list of {column.kind}s{advice}"
 
     def _add(self, invalid: Sequence[int], describe: Describe, column: Column, *, step: int) -> None:
-        """Store the invalid values of a column.
+        """Store the invalid values of a column, to be reported later.
 
         ``step`` is the position of the column within a prediction, counting from 1. It is 0 for columns that describe
         the image.

@@ -215,7 +215,10 @@ def _ascending_order(
     misses: NDArray[np.bool_],
     bounds: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """Return the indices that sort entries by curve and then by confidence. In a tie, false positives come last."""
+    """Return the indices that sort curve entries by curve and then by confidence. In a tie, false positives come last.
+
+    An entry is a prediction or another answer with a confidence.
+    """
     # Nonnegative floats and their bit patterns sort in the same order. The shift below removes the sign of -0.0.
     if (confidences >= 0).all():
         levels = confidences.view(np.uint64)

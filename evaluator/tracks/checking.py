@@ -197,7 +197,7 @@ def warn_duplicates(table: "TruthTable", columns: Sequence[str], what: str) -> N
 def warn_contradictions(labels: "TruthTable") -> None:
     """Warn about verified labels that are repeated or contradictory, or whose Confidence is neither 0 nor 1.
 
-    A verified label states that a class is present in an image or absent from it.
+    A verified label states whether an image shows a class.
     """
     frame = labels.frame[["ImageID", "LabelName"]].assign(present=labels.integers("Confidence") == 1)
     repeated = frame.duplicated().to_numpy(bool)

@@ -118,7 +118,8 @@ def match_detection(truth, state, offsets, threshold, image, position, confidenc
 def collect(state, image, label, confidence, coordinates):
     """Store a prediction that is matched later.
 
-    This is done for images with more than 10,000 predictions (see :mod:`.overfull`), and for explanations.
+    This is done for images with more than 10,000 predictions (see :mod:`.overfull`), and if the score is to be
+    explained.
     """
     at = state.counts[COLLECTED]
     state.collected_images[at], state.collected_labels[at] = image, label
@@ -189,10 +190,10 @@ def clear_class_positions(truth, state, image):
 
 @subroutine
 def finish_image(truth, state, offsets, image, groups_count):
-    """Append a true positive to the curve entries for each matched box of an image, and reset the best candidates.
+    """For each matched box of an image, append a true positive to the entries of the precision/recall curves.
 
-    If ``groups_count`` is true, matched group-of boxes are true positives too. The entry arrays must have room for one
-    more entry per ordinary box and per group-of box with detections.
+    Also reset the best candidates. If ``groups_count`` is true, matched group-of boxes are true positives too. The
+    entry arrays must have room for one more entry per ordinary box and per group-of box with detections.
     """
     for position in range(truth.verified_from[image], truth.verified_from[image + 1]):
         label = np.int64(truth.verified[position])

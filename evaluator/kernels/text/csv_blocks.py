@@ -81,7 +81,7 @@ def _equal_at(context: Any, codes: Any, at: Any, code: Any) -> Any:
 
 @inlined
 def position_in(codes, first, stop, code):
-    """Search ``codes[first:stop]`` for a code, and return its index in ``codes``; -1 if it is not found."""
+    """Search ``codes[first:stop]`` for an integer code, and return its index in ``codes``; -1 if it is not found."""
     while first < stop and first + LANES <= len(codes):
         found = first + np.int64(trailing_zeros(_equal_at(codes, first, code)))
         if found < min(first + LANES, stop):
