@@ -73,7 +73,7 @@ def _unreachable(rows: list[ClassRow]) -> float | None:
 
 
 def add_ceiling_warnings(found: Mapping[str, Mapping[str, Any]], warnings: Findings) -> None:
-    """Add a warning for each split whose best possible score is below 1 or undefined."""
+    """Record a warning for each split whose best possible score is below 1 or undefined."""
     for split, one in found.items():
         if one["score"] is None:
             reason = "there are no objects, or this submission is rejected"

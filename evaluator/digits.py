@@ -13,8 +13,8 @@ SIGNIFICANT = 2  # Published intervals are rounded so that half their width has 
 def published(interval: Interval, *, decimals: int | None = None) -> Interval:
     """Return an interval, rounded outward so that readers cannot infer its exact bounds.
 
-    Both bounds are rounded to as many decimal places as half the width has when it is written with two significant
-    digits, but to at most ``decimals`` places. In the first example, half the width is 0.0030, so there are four.
+    The bounds have the number of decimal places that half the width has when written with two significant digits, but
+    at most ``decimals``. In the first example, half the width is 0.0030, so there are four decimal places.
 
     >>> published((0.600124, 0.606131)), published((0.600124, 0.606131), decimals=3)
     ((0.6001, 0.6062), (0.6, 0.607))

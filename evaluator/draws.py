@@ -23,12 +23,12 @@ HEADER_BYTES = 64  # A file of image weights starts with the magic number, the s
 
 @dataclass(frozen=True, slots=True)
 class Draws:
-    """The image weights of one split, in blocks of :data:`LANES` replicates.
+    """The image weights of one split, in blocks of :data:`LANES` bootstrap replicates.
 
-    Replicate ``b`` is a sample of the split's images, drawn with replacement. It has as many images as the split. Its
-    random generator is seeded only by (salt, split, seed, b), so all submissions have the same weights, and replicate 7
-    of 100 equals replicate 7 of 1,000. The split is part of the seed because the scores of equally large splits would
-    otherwise be correlated.
+    Replicate ``b`` is a sample of the split's images, drawn with replacement. It has the same number of images as the
+    split. Its random generator is seeded only by (salt, split, seed, b), so all submissions have the same weights, and
+    replicate 7 of 100 equals replicate 7 of 1,000. The split is part of the seed because the scores of equally large
+    splits would otherwise be correlated.
 
     Without a salt, the seed is (truth, seed, split, b). All of these are public, so anybody who knows a score and its
     interval can draw the same weights and find out for which images the answers were correct.
@@ -36,7 +36,7 @@ class Draws:
     Attributes
     ----------
     truth : str
-        The sha256 of the ground truth in hexadecimal digits.
+        The SHA-256 hash of the ground truth in hexadecimal digits.
     split : int
         Index of the split: 0 for all, 1 for public, 2 for private.
     seed : int
@@ -46,7 +46,7 @@ class Draws:
     replicates : int
         Number of replicates. The last block is always drawn completely, even if only a part of it is needed.
     salt : bytes
-        The salt of the ground truth; empty if it has none.
+        The salt, a secret of the ground truth; empty if it has none.
     """
 
     truth: str
@@ -65,12 +65,13 @@ class Draws:
     def file_name(self) -> str:
         """The name of the file that stores the weights. It contains the number of blocks.
 
-        The name does not contain the salt, because ground truths with different salts have different sha256 values.
+        The name does not contain the salt (a secret of the ground truth), because ground truths with different salts
+        have different SHA-256 hashes.
         """
         return f"{self.truth}-{self.split}-{self.seed}-{self.blocks}.draws"
 
     def block(self, number: int) -> Weights:
-        """Return the weights of one block of replicates: a uint8 array of shape (images, LANES)."""
+        """Return the image weights of one block of bootstrap replicates: a uint8 array of shape (images, LANES)."""
         first = number * LANES
         drawn = np.stack([self._replicate(first + lane) for lane in range(LANES)])
         return np.ascontiguousarray(drawn.T)
@@ -121,10 +122,9 @@ def blocks_of(draws: Draws, folder: Path | None) -> Callable[[int], Weights]:
 
 
 def _mapped(path: Path, draws: Draws) -> Weights | None:
-    """Return the image weights in a file, or None if the file is missing or damaged.
+    """Return the image weights in a file as a memory-mapped array, or None if the file is missing or damaged.
 
-    The result has the shape (blocks, images, LANES): a block contains the weights of each image in LANES bootstrap
-    replicates.
+    The array has the shape (blocks, images, LANES). Each block contains the weights of LANES bootstrap replicates.
     """
     shape = (draws.blocks, draws.images, LANES)
     if not path.exists() or path.stat().st_size != HEADER_BYTES + int(np.prod(shape)):
@@ -135,7 +135,7 @@ def _mapped(path: Path, draws: Draws) -> Weights | None:
 
 
 def _write(path: Path, draws: Draws) -> None:
-    """Draw all blocks and write them to a temporary file, which is renamed when it is complete."""
+    """Draw all blocks of image weights, and write them to a temporary file, which is renamed when it is complete."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     digest = sha256()

@@ -1,7 +1,7 @@
 """Tests a prepared ground truth before its phase opens, by scoring perfect, worse and invalid submissions.
 
-:data:`evaluator.catalog.GATE_CHECKS` declares the checks. The results of the checks contain scores and codes, but no
-strings from the ground truth.
+:data:`evaluator.catalog.GATE_CHECKS` declares the checks. The results of the checks contain scores and defect codes,
+but no strings from the ground truth.
 """
 
 import json
@@ -24,7 +24,10 @@ Scores = dict[str, float | None]
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """The result of a gate check: whether the check passed, the expected outcome, and the actual outcome."""
+    """The result of a gate check: whether the check passed, the expected outcome, and the actual outcome.
+
+    A gate check tests a ground truth before its phase opens.
+    """
 
     name: str
     passed: bool
@@ -39,6 +42,8 @@ class CheckResult:
 @dataclass
 class Trial:
     """A prepared ground truth to be tested, and the files that the gate checks create and score.
+
+    The gate is a set of checks that a ground truth must pass before its phase opens.
 
     Attributes
     ----------
@@ -119,7 +124,7 @@ class Trial:
         return path
 
     def scored(self, submission: Path, parameters: Mapping[str, Any] | None = None) -> Report:
-        """Score a file and return the report. By default, the parameters are those of the phase.
+        """Score a file and return the report. By default, the parameters of the phase are used.
 
         Raises
         ------
@@ -136,7 +141,7 @@ class Trial:
 
 
 def run_checks(trial: Trial) -> Iterator[CheckResult]:
-    """Run all checks in the order of :data:`evaluator.catalog.GATE_CHECKS`, and yield each result.
+    """Run all checks of a ground truth in the order of :data:`evaluator.catalog.GATE_CHECKS`, and yield each result.
 
     Raises
     ------
@@ -146,7 +151,9 @@ def run_checks(trial: Trial) -> Iterator[CheckResult]:
 
 
 def run_check(name: str, trial: Trial) -> CheckResult:
-    """Run one check and return its result. If a file is rejected unexpectedly, the result contains the defect codes.
+    """Run one check of a ground truth and return its result.
+
+    If a file is rejected unexpectedly, the result contains the defect codes.
 
     Raises
     ------
@@ -177,7 +184,7 @@ def _check_empty(trial: Trial) -> tuple[bool, str]:
 def _is_declared(trial: Trial, outcome: Scores | str) -> bool:
     """Return whether the outcome for a file without predictions is the one that the track declares in ``empty``.
 
-    A rejection is also accepted if the phase requires submissions to contain every image.
+    An example is a score of 0. A rejection is also accepted if the phase requires submissions to contain every image.
     """
     if isinstance(outcome, str):
         return trial.track.empty == "rejected" or bool(trial.parameters.get("require_all_images"))

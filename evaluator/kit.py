@@ -51,12 +51,18 @@ class Kit:
 
     @classmethod
     def of(cls, track: Track, truth: Truth, parameters: Mapping[str, Any], limits: Limits) -> Self:
-        """Return the check kit of a ground truth. ``parameters`` must contain all parameters of the track."""
+        """Return the check kit, the part of a ground truth with which participants may check submissions.
+
+        ``parameters`` must contain all parameters of the track.
+        """
         public = Truth(track.name, "", truth.parameters, truth.flags, truth.public_texts, truth.public_arrays)
         return cls(track, parameters, limits, public)
 
     def save(self, path: Path) -> None:
-        """Write the kit, with which ``podium check`` checks submissions, to a file. Equal kits give identical files."""
+        """Write the check kit, with which ``podium check`` checks submissions, to a file.
+
+        Equal kits give identical files.
+        """
         content = {
             "podium_kit": FORMAT,
             "track": self.track.name,
@@ -73,7 +79,7 @@ class Kit:
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """Read a check kit from a plain or gzipped file.
+        """Read a check kit, with which participants check submissions, from a plain or gzipped file.
 
         Raises
         ------

@@ -35,10 +35,10 @@ _VERIFIED: dict[Path, tuple[Identity, set[str]]] = {}
 def write(path: Path, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
     """Write a prepared ground truth to a temporary file, which is renamed when it is complete.
 
-    The file consists of the magic number, the sha256 and the length of the header, the header, and the arrays. Arrays
-    begin at multiples of 64 bytes. The header is a JSON object with the items of ``about`` and with an entry for each
-    array. Each entry contains the sha256 of its array, including the padding. Therefore, the sha256 of the header
-    protects the whole file.
+    The file consists of the magic number, the SHA-256 hash and the length of the header, the header, and the arrays.
+    Arrays begin at multiples of 64 bytes. The header is a JSON object with the items of ``about`` and with an entry for
+    each array. Each entry contains the SHA-256 hash of its array, including the padding. Therefore, the hash of the
+    header protects the whole file.
     """
     blocks, entries, offset = [], [], 0
     for name, array in arrays.items():

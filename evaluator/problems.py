@@ -86,7 +86,7 @@ class Notice:
 
 @dataclass(slots=True)
 class Findings:
-    """The defects and notices of one file. At most 10,000 defects are counted. The first 20 of each code are stored.
+    """The defects and notices of one file. At most 10,000 defects are counted. The first 20 with each code are stored.
 
     Attributes
     ----------
@@ -171,7 +171,7 @@ class Findings:
             self.counts[code] = self.counts.get(code, 0) + more
 
     def stop_at(self, problem: Problem) -> NoReturn:
-        """Add a defect as the last one, and stop reading the file.
+        """Record a defect, and stop reading the file by raising Stop.
 
         Raises
         ------

@@ -30,8 +30,8 @@ def competition_ranks(scores: Sequence[float], *, better: int = 0, before: int =
 def ranks(lines: Sequence[tuple[float, bool]], *, better: int = 0, before: int = 0) -> list[int | None]:
     """Return the rank of each leaderboard entry. Entries are pairs (score, whether it is a baseline), best score first.
 
-    The rank of a baseline is None. ``better`` and ``before`` count the teams on earlier pages, as in
-    :func:`competition_ranks`.
+    The rank of a baseline (a submission from the organizers) is None. ``better`` and ``before`` count the teams on
+    earlier pages, as in :func:`competition_ranks`.
 
     >>> ranks([(0.9, False), (0.8, True), (0.7, False)])
     [1, None, 2]

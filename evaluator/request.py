@@ -30,7 +30,7 @@ class TruthOptions:
         A file to use instead of the ``usage.csv`` in the folder.
     split : (float, int) or None
         Fraction of public images and the seed, instead of a usage file. The seed is not used if the ground truth has a
-        salt.
+        salt, a secret from which the split is derived instead.
     salt : Path or None
         A file to use instead of the ``salt.txt`` in the folder. A prepared ground truth contains the salt, so it must
         be kept secret too.
@@ -41,7 +41,7 @@ class TruthOptions:
         Whether to compare all arrays of a prepared ground truth with their checksums when it is opened; see
         :meth:`Truth.load`.
     expected : str
-        The sha256 that a prepared ground truth must have; if empty, any sha256 is accepted.
+        The SHA-256 hash that a prepared ground truth must have; if empty, any hash is accepted.
     """
 
     usage: Path | None = None
@@ -129,7 +129,7 @@ class Resources:
     threads : int
         Number of threads to use. It does not affect the report.
     progress : callable
-        Called with the name of the current stage and the completed fraction of this stage.
+        Called with the name of the current stage, such as ``scoring``, and the completed fraction of this stage.
     """
 
     limits: Limits = field(default_factory=Limits)

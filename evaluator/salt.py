@@ -2,7 +2,7 @@
 
 A ground truth folder may contain the file ``salt.txt``, one line of 32 hexadecimal digits. The 16 bytes that they
 encode are a key for HMAC-SHA256 (RFC 2104). Without this key, nobody can compute the split or the draws. Guesses of the
-ground truth cannot be confirmed by the sha256 of the folder either, because the sha256 covers the salt as well.
+ground truth cannot be confirmed by the SHA-256 hash of the folder either, because this hash covers the salt as well.
 """
 
 import csv
@@ -30,9 +30,9 @@ def parse(content: bytes) -> bytes | None:
 def image_fraction(salt: bytes, seed: int, image: str) -> float:
     """Return a number in [0, 1) for an image. The image is public if this number is below the public fraction.
 
-    The number is the first 8 bytes of HMAC-SHA256(salt, image), as a big-endian integer, divided by 2**64. The image id
-    is encoded in UTF-8. If the salt is empty, the number is computed from the SHA-256 hash of ``SEED:IMAGE`` instead,
-    with the seed as a decimal number. Otherwise, the seed has no effect.
+    The number is the first 8 bytes of HMAC-SHA256(salt, image), as a big-endian integer, divided by 2**64. The salt is
+    the secret key. The image id is encoded in UTF-8. If the salt is empty, the number is computed from the SHA-256 hash
+    of ``SEED:IMAGE`` instead, with the seed as a decimal number. Otherwise, the seed has no effect.
 
     >>> round(image_fraction(bytes(16), 7, "a"), 6), round(image_fraction(b"", 7, "a"), 6)
     (0.586268, 0.511136)

@@ -162,7 +162,7 @@ def check(
     """Return all defects of a submission.
 
     Without a ground truth, only the file format is checked. With a ground truth, ids and labels are checked too, so the
-    findings are those of :func:`score`.
+    findings are the same as those of :func:`score`.
     """
     scorer, resources = scorer_of(track), resources or Resources()
     resolved, findings = scorer.track.resolve(parameters or {}), Findings(most=resources.limits.defects)
@@ -176,8 +176,8 @@ def check_with_kit(
 ) -> Findings:
     """Return all defects and notices that a participant would see after uploading a submission.
 
-    The parameters and limits are those in the kit. If ``force`` is true, a file in which no prediction can increase the
-    score is accepted. Uploads have the same option.
+    The parameters and limits are those in the check kit, a file that participants download. If ``force`` is true, a
+    file in which no prediction can increase the score is accepted. Uploads have the same option.
     """
     scorer, findings = scorer_of(kit.track.name), Findings(most=kit.limits.defects)
     truth, parameters = scorer.truth_of(kit.truth), scorer.parameters_of(kit.parameters)
@@ -266,7 +266,9 @@ def write_kit(
     limits: Limits | None = None,
     opening: TruthOptions | None = None,
 ) -> None:
-    """Write the check kit of a ground truth. ``limits`` are the server's limits on uploads.
+    """Write the check kit of a ground truth, a file with which participants check submissions themselves.
+
+    ``limits`` are the server's limits on uploads.
 
     Raises
     ------

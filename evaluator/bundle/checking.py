@@ -1,4 +1,7 @@
-"""Checks the ground truths, baselines and sample submissions in a bundle, even if challenge.yaml has errors."""
+"""Checks the ground truths, baselines and sample submissions in a bundle, even if challenge.yaml has errors.
+
+Baselines are submissions from the organizers.
+"""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -55,9 +58,9 @@ def check_files(
 def check_submissions(phase: BundlePhase, compiled: Path | None, podium: Podium) -> Iterator[Problem]:
     """Yield the defects in the baselines and the sample submission of a phase.
 
-    Baselines are checked against the ground truth, so that they are not rejected after the import. Only the format of
-    the sample submission is checked, because the sample submission is published and must not depend on the ground
-    truth.
+    Baselines (submissions from the organizers) are checked against the ground truth, so that they are not rejected
+    after the import. Only the format of the sample submission is checked, because the sample submission is published
+    and must not depend on the ground truth.
     """
     checked = [(baseline, compiled) for baseline in dict.fromkeys(baseline.file for baseline in phase.baselines)]
     checked += [(phase.sample, None)] if phase.sample else []

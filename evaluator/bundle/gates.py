@@ -32,7 +32,8 @@ class Tested:
 def run_gate(tested: Tested, podium: Podium, *options: str) -> dict[str, Any]:
     """Return the JSON output of `podium gate`, a dict: `evaluator`, `green` (whether all checks passed), and `checks`.
 
-    The result is an empty dict if the prepared ground truth cannot be read.
+    The gate tests a ground truth before its phase opens. The result is an empty dict if the prepared ground truth
+    cannot be read.
     """
     words = [tested.track, "--truth", str(tested.compiled), *settings_of(tested.parameters)]
     words += ["--sample", str(tested.sample)] if tested.sample else []

@@ -80,7 +80,10 @@ class _PhaseReader:
             self.mistakes.add("truth_missing_file", message, file=path)
 
     def _elsewhere(self, name: str, home: Path) -> str:
-        """Return a hint about a missing ground truth file that exists under a similar name or in another folder."""
+        """Return a hint about where a missing ground truth file may be: under a similar name or in another folder.
+
+        The hint is empty if there is no such file.
+        """
         if hint := nearest(name, [path.name for path in (home / "truth").glob("*")]):
             return hint
         names = (name.lower(), f"{name.lower()}.gz")
@@ -108,7 +111,10 @@ class _PhaseReader:
         }
 
     def _read_baselines(self, home: Path, *, phase: str) -> tuple[Baseline, ...]:
-        """Read the baselines of a phase. Report and skip baselines whose file is not in the folder of the phase."""
+        """Read the baselines of a phase, which are submissions from the organizers.
+
+        Report and skip baselines whose file is not in the folder of the phase.
+        """
         baselines: list[Baseline] = []
         names: set[str] = set()
         for section in self.section.sections("baselines"):

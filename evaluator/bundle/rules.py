@@ -86,7 +86,8 @@ def check_feedback(
 ) -> Iterator[Violation]:
     """Yield a violation for each feedback setting of a phase that is not possible with the other settings.
 
-    For example, ladder feedback needs confidence intervals. ``intervals`` states whether the service computes them.
+    For example, ladder feedback, which shows teams only significant improvements, needs confidence intervals.
+    ``intervals`` states whether the service computes them.
     """
     if feedback == "ladder" and track and not (intervals and TRACKS[track].intervals):
         yield Violation(

@@ -32,7 +32,7 @@ SEEDED = {
 
 
 def with_salts(bundle: Bundle, kept: Mapping[str, str]) -> Bundle:
-    """Return a copy of the bundle in which every phase has a salt.
+    """Return a copy of the bundle in which every phase has a salt, a secret that determines its public split.
 
     `kept` maps the slugs of existing phases to their salts, which may be empty. Any other phase gets the salt in its
     ground truth folder or, if there is none, a random salt.
@@ -44,26 +44,28 @@ def with_salts(bundle: Bundle, kept: Mapping[str, str]) -> Bundle:
 def with_example_salts(bundle: Bundle) -> Bundle:
     """Return a copy of the bundle in which every phase has a salt, for checking the bundle without importing it.
 
-    A phase without a salt in its ground truth folder gets a salt that depends only on its slug, so that repeated checks
-    of a bundle give the same result. These salts are not secret and must not be stored.
+    The salt of a phase determines which images are public. A phase without a salt in its ground truth folder gets a
+    salt that depends only on its slug, so that repeated checks of a bundle give the same result. These salts are not
+    secret and must not be stored.
     """
     return with_salts(bundle, {each.slug: own_salt(each.truth) or example_salt(each.slug) for each in bundle.phases})
 
 
 def example_salt(slug: str) -> str:
-    """Return an example of a `salt.txt`, computed from the slug of a phase. This salt is not secret."""
+    """Return an example of a `salt.txt`, computed from the slug of a phase. Unlike real salts, it is not secret."""
     return f"{sha256(slug.encode()).hexdigest()[:32]}\n"
 
 
 def new_salt() -> str:
-    """Return the content of a new random `salt.txt`."""
+    """Return the content of a new `salt.txt`, a random secret that determines the split and the bootstrap draws."""
     return f"{token_hex(16)}\n"
 
 
 def own_salt(truth: Path) -> str:
     """Return the content of the `salt.txt` in a ground truth folder, cut after :data:`READ_BYTES` bytes.
 
-    The result is an empty string if the file is missing or cannot be read.
+    The file contains a secret that determines which images are public. The result is an empty string if the file is
+    missing or cannot be read.
     """
     path = next((path for name in NAMES if (path := truth / name).is_file()), None)
     if path is None:
@@ -80,10 +82,10 @@ def own_salt(truth: Path) -> str:
 
 
 def report_salts(bundle: Bundle, mistakes: Mistakes) -> None:
-    """Warn about phases without a salt, and about phases with a seed for the split into public and private images.
+    """Warn about phases without a salt, and about seeds of the random split that are ignored or can be guessed.
 
-    A salt is a secret that determines which images are public. If a phase has a salt, its seed is ignored. Without a
-    salt, participants can guess the seed.
+    The salt is a secret that determines which images are public. With a salt, the seed is ignored. Without one, it
+    determines which images are public, and participants can guess it.
     """
     for phase in bundle.phases:
         if not phase.salt:

@@ -44,11 +44,11 @@ class TruthSource(Protocol):
 
     @property
     def split_seed(self) -> int:
-        """Return the seed that determines which images are public if there is no salt."""
+        """Return the seed that determines which images are public if there is no secret salt."""
 
     @property
     def salt(self) -> str:
-        """Return the content of `salt.txt`, or an empty string if the phase has no salt."""
+        """Return the content of `salt.txt`, a secret that determines the split; empty if the phase has no salt."""
 
     @property
     def truth(self) -> Path:
@@ -56,7 +56,10 @@ class TruthSource(Protocol):
 
     @property
     def usage(self) -> Path | None:
-        """Return the path of the usage file next to the ground truth folder, or None if there is none."""
+        """Return the path of the usage file next to the ground truth folder, or None if there is none.
+
+        A usage file assigns images to splits.
+        """
 
     @property
     def sample(self) -> Path | None:
@@ -70,7 +73,7 @@ class PreparedTruth:
     Attributes
     ----------
     sha256 : str
-        The sha256 that identifies the ground truth.
+        The SHA-256 hash that identifies the ground truth.
     images : int
         Number of images.
     compiled, sample : Path
@@ -79,7 +82,8 @@ class PreparedTruth:
     candidates : Path or None
         A JSON file with a list of all possible answers; None if participants in the track do not get such a list.
     added : list of Path
-        Ground truth files that are not in the ground truth folder: the usage file and the salt.
+        Ground truth files that are not in the ground truth folder: the usage file, which assigns images to splits, and
+        the salt.
     private : bool
         Whether the ground truth has private images.
     warnings : list of Problem
@@ -102,7 +106,8 @@ def prepare(phase: TruthSource, workspace: Path, podium: Podium, *options: str) 
     """Check and compile a ground truth. ``options`` are additional options for `podium prepare`.
 
     Raises InvalidBundle if the ground truth has faults. One possible fault is that public data, such as ids, reveals
-    answers. Phases without a salt, which were imported before salts existed, are not checked for this fault.
+    answers. Phases without a salt (a secret that determines the split), which were imported before salts existed, are
+    not checked for this fault.
     """
     track = TRACKS[phase.track]
     compiled, sample = (workspace / f"{phase.slug}.{kind}" for kind in ("podium", track.form.suffix))
@@ -160,8 +165,8 @@ def exists(path: Path) -> bool:
 def _added_files(phase: TruthSource, workspace: Path) -> list[Path]:
     """Return the paths of ground truth files outside the ground truth folder: the usage file and `salt.txt`, if any.
 
-    If the server stores a salt for the phase and the ground truth folder contains no `salt.txt`, the salt is written to
-    a file in the workspace.
+    A usage file assigns images to splits. If the server stores a salt (a secret that determines the split) for the
+    phase and the ground truth folder contains no `salt.txt`, the salt is written to a file in the workspace.
     """
     added = [phase.usage] if phase.usage else []
     if phase.salt and not any((phase.truth / name).is_file() for name in NAMES):

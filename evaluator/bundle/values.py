@@ -109,7 +109,10 @@ class Slug:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A kind of value: the name of a baseline, with the same rules as for team names."""
+    """A kind of value: the name of a baseline (a submission from the organizers).
+
+    The rules are the same as for team names.
+    """
 
     text: str = f"a name of at most {NAME_CHARACTERS} characters, with at least one letter or digit"
 

@@ -66,7 +66,10 @@ def check_bundle(path: Path, *, strict: bool = False) -> tuple[list[Problem], li
 
 
 def _tested(phase: BundlePhase, workspace: Path) -> PreparedTruth:
-    """Prepare and return the ground truth of a phase. Its warnings include failed checks of the gate."""
+    """Prepare and return the ground truth of a phase.
+
+    Its warnings include failed checks of the gate, which a phase must pass before it accepts submissions.
+    """
     made = prepare(phase, workspace, _podium)
     gate = run_gate(Tested(phase.track, phase.parameters, made.compiled, made.sample), _podium)
     return replace(made, warnings=[*made.warnings, *gate_warnings(gate, phase)])

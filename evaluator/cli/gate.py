@@ -56,7 +56,7 @@ def declare(parser: Parser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Run all checks of the gate, and print each result as soon as it is known."""
+    """Run the gate, a set of checks of a ground truth, and print each result as soon as it is known."""
     check_seed_is_used(arguments, "split")
     with TemporaryDirectory(prefix="podium-gate-") as workspace:
         trial = Trial(

@@ -72,7 +72,10 @@ def declare(parser: Parser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Prepare a ground truth, and print its size, checksum, warnings and the signature of scores computed with it."""
+    """Prepare a ground truth, and print its size, checksum, warnings, and the signature of scores computed with it.
+
+    A signature identifies how a score was computed.
+    """
     check_seed_is_used(arguments, "split")
     if arguments.candidates and not TRACKS[arguments.track].gives_candidates:
         raise InvalidParameters(f"{arguments.track}: this track has no candidates; remove --candidates")

@@ -18,7 +18,10 @@ def announce_compilation(stage: str, fraction: float) -> None:
 
 @contextmanager
 def progress() -> Iterator[ProgressCallback]:
-    """Yield a function that shows progress. Its arguments are the name of a stage and the completed fraction."""
+    """Yield a function that shows progress.
+
+    Its arguments are the name of the current stage, such as "scoring", and the completed fraction.
+    """
     if not sys.stderr.isatty():
         yield announce_compilation
         return

@@ -48,7 +48,7 @@ class Findings:
     code: Exit = Exit.DONE
 
     def refuse(self, code: Exit, *problems: str) -> None:
-        """Add problems, if there are any. The first call that adds problems also sets the exit code."""
+        """Add problems to the outcome, if there are any. The first call that adds problems also sets the exit code."""
         if problems:
             self.problems += problems
             self.code = self.code or code
@@ -140,7 +140,10 @@ def _content(path: Path) -> bytes:
 
 
 def _signed_results(found: Opened, keys: Collection[str], findings: Findings) -> Results | None:
-    """Return the results if their signature and ranks are valid. Otherwise, add the problems and return None."""
+    """Return the results if their signature and ranks are valid. Otherwise, return None.
+
+    All problems are added to ``findings``.
+    """
     try:
         check(found, keys=keys)
     except InvalidSigned as error:

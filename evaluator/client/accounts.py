@@ -49,7 +49,7 @@ def login(session: Session) -> int:
 
 
 def by_device_code(session: Session, server: str) -> tuple[str, str]:
-    """Log in with a code that the user approves in the browser. Return the address of the server and the token."""
+    """Log in with a code that the user approves in the browser. Return the URL of the server and the token."""
     asked = {"name": f"podium on {visible(node()) or 'a computer'}"[:NAME_CHARACTERS], "scope": session.arguments.scope}
     api = session.connect(server, "")
     try:

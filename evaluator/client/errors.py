@@ -7,7 +7,7 @@ from evaluator.problems import PodiumError
 
 
 class NotUsable(PodiumError):
-    """Raised if a command cannot be run, for example because the address does not belong to a Podium server."""
+    """Raised if a command cannot be run, for example because the URL is not that of a Podium server."""
 
 
 class Refused(PodiumError):
@@ -17,7 +17,7 @@ class Refused(PodiumError):
     ----------
     status : int
     problem : mapping
-        The problem document of the response, with at least ``code`` and ``detail``.
+        The problem document (a JSON description of the error) in the response, with at least ``code`` and ``detail``.
     """
 
     def __init__(self, status: int, problem: Mapping[str, Any]) -> None:

@@ -1,6 +1,6 @@
-"""Implements ``podium download`` and ``podium kit``, and downloads the check kit for ``podium check --challenge``.
+"""Implements ``podium download`` and ``podium kit``, and fetches the check kit for ``podium check --challenge``.
 
-A check kit is a file with which participants can check a submission on their own computer.
+A check kit is a file with which participants check submissions on their own computers.
 """
 
 from argparse import Namespace
@@ -22,7 +22,10 @@ def declare_download(parser: Parser) -> None:
 
 
 def download(session: Session) -> int:
-    """Download the template submission of a phase and, if the phase has one, the list of all possible answers."""
+    """Download the template submission of a phase and, if the phase has one, the list of all possible answers.
+
+    A template submission contains every image and no predictions.
+    """
     arguments = session.arguments
     phase, path = session.phase_of(arguments.challenge, arguments.phase)
     written = []
@@ -50,7 +53,7 @@ def declare_kit(parser: Parser) -> None:
 
 
 def kit(session: Session) -> int:
-    """Download the check kit of a phase, with which ``podium check --kit`` finds the same defects as the server."""
+    """Download a phase's check kit, a file with which ``podium check --kit`` finds the same defects as the server."""
     arguments = session.arguments
     target = arguments.out or Path("podium-kit.json")
     target.write_bytes(_kit_of(session, arguments.challenge, arguments.phase))
@@ -59,7 +62,10 @@ def kit(session: Session) -> int:
 
 
 def fetch_kit(arguments: Namespace, target: Path, connect: ApiFactory = Api) -> int:
-    """Download the check kit for ``podium check --challenge`` to ``target``, and return the exit code."""
+    """Download the check kit for ``podium check --challenge`` to ``target``, and return the exit code.
+
+    A check kit is a file with which participants check submissions on their own computers.
+    """
     session = Session(arguments, connect)
 
     def fetch() -> int:

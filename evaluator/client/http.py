@@ -153,7 +153,10 @@ def _checked(token: str) -> str:
 
 
 def _problem_in(response: httpx.Response) -> dict[str, Any]:
-    """Return the problem document of a response. If the response has none, create one from the status code."""
+    """Return the problem document of a response, a JSON description of the error.
+
+    If the response contains none, create one from the status code.
+    """
     try:
         problem = response.json()
     except ValueError:

@@ -1,4 +1,4 @@
-"""Stores server addresses, tokens and interrupted uploads in a configuration folder that only the user can read."""
+"""Stores server URLs, tokens and interrupted uploads in a configuration folder that only the user can read."""
 
 import json
 import os
@@ -24,7 +24,7 @@ def normalized(address: str) -> str:
     Raises
     ------
     NotUsable
-        If ``address`` is not the address of a website, or if it contains a password.
+        If ``address`` is not the URL of a website, or if it contains a password.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def normalized(address: str) -> str:
 
 
 def chosen(option: str | None) -> str:
-    """Return the address of the server given by ``--server`` or ``PODIUM_SERVER``, or of the server of the last login.
+    """Return the URL of the server given by ``--server`` or ``PODIUM_SERVER``, or of the server of the last login.
 
     Raises
     ------

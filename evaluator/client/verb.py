@@ -29,7 +29,7 @@ class Session:
 
     @cached_property
     def server(self) -> str:
-        """The address of the server that the user has chosen or last logged in to."""
+        """The URL of the server that the user has chosen or last logged in to."""
         return servers.chosen(self.arguments.server)
 
     @cached_property

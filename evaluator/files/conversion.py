@@ -68,7 +68,7 @@ def _ordered(row: Row, reader: RowReader, names: list[str]) -> Iterator[list[str
 
 
 def _check_size(first: tuple[str, ...], row: Row, findings: Findings) -> None:
-    """Add a defect if the image size in a row differs from the size in the first row of the same image."""
+    """Record a defect if the image size in a row differs from the size in the first row of the same image."""
     if tuple(row.image_cells) != first:
         message = (
             f"{' × '.join(row.image_cells)} in this row, {' × '.join(first)} before; expected one size for each image"

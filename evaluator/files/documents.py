@@ -59,21 +59,21 @@ class Document:
         raise Stop(code)
 
     def add_defect(self, path: str, message: str, *, code: str = "bad_json", image: str | None = None) -> None:
-        """Record a defect of a submitted JSON file in the findings. ``path`` is the path of the invalid value."""
+        """Record a defect for the value at the given path in a submitted JSON file."""
         problem = None
         if self.findings.shows(code):
             problem = Problem(code, storable(message), column=storable(path), image=image and storable(image))
         self.findings.count(code, problem)
 
     def expect(self, value: Any, kind: type, path: str) -> bool:
-        """Return whether a value has the expected type. If not, add a defect. Booleans do not count as numbers."""
+        """Return whether a value has the expected type. If not, record a defect. Booleans do not count as numbers."""
         if type(value) is kind:
             return True
         self.add_defect(path, f"{_quoted(value)} is not {TYPE_NAMES[kind]}")
         return False
 
     def expect_number(self, value: Any, path: str) -> None:
-        """Add a defect if a value is not a finite number. Booleans do not count as numbers."""
+        """Record a defect if a value is not a finite number. Booleans do not count as numbers."""
         if type(value) not in (int, float):
             self.add_defect(path, f"{_quoted(value)} is not a number")
         elif not -sys.float_info.max <= value <= sys.float_info.max:
@@ -82,7 +82,7 @@ class Document:
     def fields(self, value: Any, kinds: dict[str, type], path: str) -> bool:
         """Return whether a value is a JSON object with exactly the given keys and types.
 
-        If not, add a defect for each missing key, unknown key and value of the wrong type.
+        If not, record a defect for each missing key, unknown key and value of the wrong type.
         """
         if not self.expect(value, dict, path):
             return False
@@ -236,7 +236,7 @@ def _path(steps: Sequence[str | int]) -> str:
 
 
 def _text(source: Source) -> str:
-    """Return the whole file as a string. If it is too large, empty or not UTF-8, add a defect and raise Stop."""
+    """Return the whole file as a string. If it is too large, empty or not UTF-8, record a defect and raise Stop."""
     data, limit = bytearray(), source.limits.json_bytes
     parts = chunks(source.path, source.limits, source.findings, source.progress)
     for part in text_parts(parts, source.findings, "JSON"):

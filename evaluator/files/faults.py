@@ -18,11 +18,11 @@ class Faults:
     checked: set[tuple[str, str, str]] = field(default_factory=set)
 
     def add(self, code: str, file: str, message: str, *, line: int | None = None, column: str | None = None) -> None:
-        """Add a fault in a file of the ground truth folder."""
+        """Record a fault in a file of the ground truth folder."""
         self.found.add(Problem(code, message, line=line, column=column, file=file))
 
     def warn(self, code: str, file: str, message: str, *, line: int | None = None, column: str | None = None) -> None:
-        """Add a warning about a file. Warnings do not prevent the use of the ground truth."""
+        """Record a warning about a file. Warnings do not prevent the use of the ground truth."""
         self.warned.add(Problem(code, message, line=line, column=column, file=file))
 
     def check(self) -> None:

@@ -1,4 +1,4 @@
-"""Reads a ground truth folder and computes its sha256."""
+"""Reads a ground truth folder and computes its SHA-256 hash."""
 
 import csv
 import gzip
@@ -49,7 +49,7 @@ class TruthFolder:
     Attributes
     ----------
     salt : bytes
-        The 16 bytes that ``salt.txt`` encodes; empty without that file.
+        The secret 16 bytes that ``salt.txt`` encodes; empty without that file.
 
     Raises
     ------
@@ -139,7 +139,7 @@ class TruthFolder:
 
     @property
     def sha256(self) -> str:
-        """The sha256 that identifies the ground truth. It covers the names and the contents of all files."""
+        """The SHA-256 hash that identifies the ground truth. It covers the names and the contents of all files."""
         lines = (f"{name} {sha256(content).hexdigest()}\n" for name, content in sorted(self.contents.items()))
         return sha256("".join(lines).encode()).hexdigest()
 
@@ -224,7 +224,9 @@ class TruthFolder:
 
 
 def coded(values: Sequence[str], index: Mapping[str, int]) -> NDArray[np.int64]:
-    """Look up the code of each value in ``index``, and return an array of shape (N,). Unknown values get the code -1.
+    """Look up the code (an integer) of each value in ``index``, and return an array of shape (N,).
+
+    Unknown values get the code -1.
 
     >>> coded(["b", "x"], {"a": 0, "b": 1})
     array([ 1, -1])

@@ -72,7 +72,7 @@ def chunks(path: Path, limits: Limits, findings: Findings, progress: ReadProgres
 
 
 def _joined(parts: Iterator[bytes]) -> Iterator[bytes]:
-    """Join parts of decompressed data into chunks of at least :data:`CHUNK_BYTES`. Only the last one may be shorter."""
+    """Join parts of decompressed data into chunks of at least :data:`CHUNK_BYTES`. The last chunk may be shorter."""
     held: list[bytes] = []
     size = 0
     try:

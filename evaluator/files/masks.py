@@ -116,7 +116,7 @@ class MaskReader:
 
 
 def _measure(masks: NDArray[np.void], group: Sequence[int], defects: dict[int, tuple[str, str]]) -> None:
-    """Compute the area and the box of each mask in a group. Add a defect for each invalid mask."""
+    """Compute the area and the box of each mask in a group. Record a defect for each invalid mask."""
     indices = np.array(group, np.int64)
     heights, widths = masks["size"][indices].T
     compressed = masks["compressed"][indices].tolist()

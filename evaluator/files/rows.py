@@ -82,7 +82,7 @@ class RowReader:
         return self.form.of_image[0] if self.kaggle else self.form.columns[0]
 
     def portions(self, path: Path, progress: ReadProgress) -> Iterator[Portion]:
-        """Yield the rows of the file in portions.
+        """Yield the rows of the file in portions, each of which contains the rows of consecutive lines.
 
         Raises
         ------
@@ -106,7 +106,7 @@ class RowReader:
             self.findings.add(Problem("empty", f"the file is empty; the first line must be {first_line}"))
 
     def _portions_of(self, first: int, lines: Lines) -> Iterator[Portion]:
-        """Read lines of a submission, and yield their rows in portions, each as soon as it contains enough values."""
+        """Read lines, and yield their rows in portions (consecutive lines), each as soon as it has enough values."""
         if isinstance(lines, int):
             self._skip(first, lines)
             return
@@ -118,7 +118,7 @@ class RowReader:
                     yield Portion([row])
 
     def _finished_portion(self) -> Portion:
-        """Return the current portion, and begin a new one.
+        """Return the current portion, that is, the rows of consecutive lines, and begin a new one.
 
         The caller must report the defects of the returned portion before reading more lines.
         """
@@ -137,7 +137,10 @@ class RowReader:
         return self.defect_counts[code] <= SHOWN_PER_CODE
 
     def _append(self, line: int, code: str, problem: Problem | None) -> None:
-        """Add a defect to the current portion. Raise Stop if there are too many defects."""
+        """Record a defect in the current portion, that is, the lines that are being read.
+
+        Raise Stop if there are too many defects.
+        """
         self.portion.defects.append((line, code, problem))
         if len(self.portion.defects) > self.findings.room:
             raise Stop("there are more defects; the rest of the file was not read")
@@ -212,7 +215,7 @@ class RowReader:
         self.max_lines = self.limits.images if self.kaggle or self.form.one_each else self.limits.boxes
 
     def read_row(self, number: int, line: str) -> None:
-        """Add the row of a line to the current portion, or the defect of the line if it is invalid."""
+        """Add the row of a line to the current portion of the file, or the defect of the line if it is invalid."""
         cells = split_cells(line)
         if cells is None:
             message = (
@@ -249,7 +252,7 @@ class RowReader:
         ]
 
     def _read_string(self, row: Row, string: str) -> None:
-        """Add a row with a prediction string to the current portion.
+        """Add a row with a prediction string to the current portion of the file.
 
         A long string is split into pieces, which are read afterwards.
         """
@@ -272,7 +275,7 @@ class RowReader:
         self.portion.texts += count + ROW_TEXTS
 
     def _add_image(self, number: int, image: str) -> None:
-        """Store the image id of a row. If the image may have only one row and already has one, add a defect."""
+        """Store the image id of a row. If the image may have only one row and already has one, record a defect."""
         key = image if len(image) <= self.limits.text_characters else blake2b(image.encode()).digest()
         if (self.kaggle or self.form.one_each) and key in self.image_ids:
             message = f"image {shortened(image)} already has a row; an image may have only one row"

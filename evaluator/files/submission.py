@@ -24,7 +24,7 @@ from evaluator.problems import SHOWN_PER_CODE, Findings, Problem, Stop
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """The known ids or labels of a ground truth, with their codes. ``by_name`` maps lower-case display names to ids.
+    """The known ids or labels of a ground truth, with integer codes. ``by_name`` maps lower-case display names to ids.
 
     If the vocabulary is ``closed``, unknown ids or labels are defects. Otherwise, they get the code -1.
     """
@@ -62,7 +62,7 @@ class SubmissionTable:
         return np.stack([self.columns[name] for name in names], axis=1).astype(np.float64, copy=False)
 
     def codes(self, name: str) -> NDArray[np.int64]:
-        """Return a column of codes, shape (N,). The code of unknown ids or labels is -1."""
+        """Return a column of codes, shape (N,). A code is an integer that stands for an id or label, -1 if unknown."""
         return self.columns[name].astype(np.int64)
 
 
@@ -115,7 +115,7 @@ class Batch:
         return np.array([len(row.texts) for row in self.rows], np.int64) // max(len(self.reader.layout), 1)
 
     def columns(self) -> tuple[NDArray[np.int32], dict[str, NDArray[Any]]]:
-        """Return the image code of each row, shape (rows,), and the columns of all predictions, each of shape (N,).
+        """Return the integer code of each row's image, shape (rows,), and all prediction columns, each of shape (N,).
 
         Raises
         ------
@@ -194,7 +194,7 @@ class Batch:
         return code, f"{shortened(text)} is not in this challenge's list of {column.kind}s{advice}"
 
     def _add(self, invalid: Sequence[int], describe: Describe, column: Column, *, step: int) -> None:
-        """Store the invalid values of a column.
+        """Store the invalid values of a column, to be reported later.
 
         ``step`` is the position of the column within a prediction, counting from 1. It is 0 for columns that describe
         the image.
@@ -218,7 +218,7 @@ class Batch:
             findings.count(code, problem)
 
     def _value_defects(self, findings: Findings) -> Iterator[Defect]:
-        """Yield the defects of values in file order, up to the first one that exceeds the maximum number of defects."""
+        """Yield the defects of values in file order, up to the first that exceeds the maximum number of defects."""
         if not any(len(each.values) for each in self.invalid):
             return
         which = np.repeat(np.arange(len(self.invalid)), [len(each.values) for each in self.invalid])

@@ -62,14 +62,15 @@ class TruthTable:
         return np.trunc(np.nan_to_num(values)).astype(np.int64)
 
     def mark(self, column: str, wrong: NDArray[np.bool_], code: str, what: str) -> None:
-        """Add a fault for each row where ``wrong`` is true. The message is the value of the cell followed by ``what``.
+        """Record a fault for each row where ``wrong`` is true.
 
-        If the same column has been checked with the same ``what`` before, nothing is added.
+        The message is the value of the cell followed by ``what``. If the same column has been checked with the same
+        ``what`` before, nothing is recorded.
         """
         self._add(self.faults.found, column, wrong, code, what)
 
     def warn(self, column: str, suspect: NDArray[np.bool_], code: str, what: str) -> None:
-        """Add a warning for each row where ``suspect`` is true. The other parameters are those of :meth:`mark`."""
+        """Record a warning for each row where ``suspect`` is true. For the other parameters, see :meth:`mark`."""
         self._add(self.faults.warned, column, suspect, code, what)
 
     def _add(self, findings: Findings, column: str, wrong: NDArray[np.bool_], code: str, what: str) -> None:

@@ -25,7 +25,8 @@ def compile_once(progress: Callable[[str, float], None]) -> None:
     Parameters
     ----------
     progress : callable
-        Called with the stage COMPILING and the completed fraction. Not called if there is nothing to compile.
+        Called with the name of the current stage, which is :data:`COMPILING`, and the completed fraction. Not called if
+        there is nothing to compile.
     """
     # `evaluator.kernels.jit` is imported only when needed, because it loads numba, which is slow.
     jit = import_module("evaluator.kernels.jit")

@@ -89,8 +89,8 @@ def _add_run(state, partial_weight, envelope):
 def _areas(weights, rows, ends, firsts, partial_weight, envelope, counts, state, found):
     """Compute the area under each curve in two passes.
 
-    The first pass sums the weights of all entries. The second pass adds up the areas of the steps, in order of
-    ascending confidence.
+    The first pass sums the image weights of all entries (the true and false positives of a curve). The second pass adds
+    up the areas of the steps, in order of ascending confidence.
     """
     begin = 0
     for curve in range(len(firsts) - 1):
@@ -117,7 +117,7 @@ def _areas(weights, rows, ends, firsts, partial_weight, envelope, counts, state,
 
 
 def sums(weights, groups):
-    """Return the sum of the weights of each group of images, like :func:`evaluator.metrics.bootstrap.sums`."""
+    """Return the total image weight of each group in each replicate, like :func:`evaluator.metrics.bootstrap.sums`."""
     _check(weights, groups.rows, groups.ends)
     found = np.empty((len(groups.ends), LANES))
     _sums(weights, groups.rows, groups.ends, np.empty(LANES, np.uint16), found)

@@ -71,7 +71,8 @@ def next_image(data, at, truth, state):
     image : int64
         Code of the image; -1 if the image is not in the ground truth.
     at : int64
-        Offset of the image's predictions; 0 if the line is not plain or the image already has a row.
+        Offset of the image's predictions; 0 if the line has special syntax, such as quotes, or the image already has a
+        row.
     """
     image, end, image_hash = text_at(data, at, truth.images)
     if byte_at(data, end) != COMMA:

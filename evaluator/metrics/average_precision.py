@@ -27,8 +27,9 @@ def precision_recall(confidences: NDArray[np.float64], weights: NDArray[np.float
     ----------
     confidences : float64 array of shape (N,), any order
     weights : float64 array of shape (N,)
-        The amount that each entry adds to the number of true positives: 1 for a hit, the group-of weight for a matched
-        group-of box, 0 for a false positive. Only entries with weight 0 are false positives.
+        The amount that each entry (usually a prediction) adds to the number of true positives: 1 for a hit, the
+        group-of weight for a matched group-of box, 0 for a false positive. Only entries with weight 0 are false
+        positives.
     positives : float
         Sum of the weights of all objects, matched or not; above 0.
 
@@ -132,7 +133,8 @@ def average_precisions(
     Parameters
     ----------
     curves : int array of shape (N,)
-        Curve of each entry. Only entries of the first C curves are used.
+        Index of the curve to which each entry (usually a prediction) belongs. Only entries of the first C curves are
+        used.
     confidences, weights : float64 arrays of shape (N,)
         As in :func:`precision_recall`.
     positives : float64 array of shape (C,)

@@ -60,7 +60,7 @@ def sums(weights: Weights, groups: ImageGroups) -> Numbers:
 def average_precisions(weights: Weights, steps: CurveSteps, positives: Numbers, partial_weight: float) -> Numbers:
     """Return the area under each precision/recall curve in each replicate.
 
-    The weight of an image is the number of times that its entries and objects are counted.
+    The weight of an image is the number of times that its predictions and objects are counted.
 
     Parameters
     ----------

@@ -91,7 +91,7 @@ def highest_iou(boxes: Boxes, others: Boxes) -> NDArray[np.float64]:
 def intersection_over_area(boxes: Boxes, others: Boxes) -> NDArray[np.float64]:
     """Return the IoA of each pair of boxes: the fraction of the first box's area that lies in the second box.
 
-    IoA is used for group-of boxes and is not symmetric. Shapes and undefined cases are those of
+    IoA is used for group-of boxes and is not symmetric. Shapes and undefined cases are the same as for
     :func:`intersection_over_union`.
 
     >>> intersection_over_area(np.array([[0.0, 1.0, 0.0, 1.0]]), np.array([[0.0, 9.0, 0.0, 0.5]]))

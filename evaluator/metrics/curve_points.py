@@ -18,7 +18,7 @@ def simplified(curve: Curve, max_points: int = MAX_POINTS, *, interpolated: bool
     max_points : int
         Approximate maximum number of points, at least 2.
     interpolated : bool
-        Whether the area is that of the interpolated curve.
+        Whether the area is computed from the interpolated curve.
 
     Returns
     -------

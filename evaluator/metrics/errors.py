@@ -43,8 +43,8 @@ def detection_kinds(own: Numbers, other: Numbers, group_share: Numbers, threshol
 
     Notes
     -----
-    The kinds, their order and the use of ``threshold`` and :data:`BACKGROUND_OVERLAP` are those of the code of TIDE
-    (Bolya et al., ECCV 2020). ``GROUP_OF`` is not in TIDE, which has only ignore regions.
+    The kinds, their order and the use of ``threshold`` and :data:`BACKGROUND_OVERLAP` are the same as in the code of
+    TIDE (Bolya et al., ECCV 2020). ``GROUP_OF`` is not in TIDE, which has only ignore regions.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def relationship_kinds(
 
 @dataclass(frozen=True, slots=True)
 class CurveErrors:
-    """The errors of a submission: N entries of C curves, and M missed objects.
+    """The errors of a submission: N entries (mostly predictions) of C precision/recall curves, and M missed objects.
 
     The missed objects are those that no entry would hit, even if the error of the entry were fixed.
 
@@ -148,7 +148,7 @@ class CurveErrors:
         return np.bincount(self.curves[self.kinds == kind], minlength=len(self.positives))
 
     def misses(self, kind: int) -> float:
-        """Return the sum of the weights of the objects that were missed because of errors of the given kind."""
+        """Return the total weight of the objects that were missed because of errors of the given kind."""
         fixable = np.count_nonzero((self.kinds == kind) & (self.fixed_curves >= 0))
         return float(fixable + self.missed_weights[self.missed_kinds == kind].sum())
 
@@ -192,7 +192,7 @@ class CurveErrors:
         return self._gain(average_precisions(self.curves, self.confidences, self.weights, found))
 
     def _gain(self, fixed: Numbers) -> float:
-        """Return how much the mean would rise if the curves had the average precisions in ``fixed``, shape (C,).
+        """Return how much the mean average precision would rise if ``fixed``, shape (C,), were the average precisions.
 
         A curve whose objects have all been removed keeps its average precision. Otherwise, it would be left out of
         the mean, and the mean could rise even if no additional object is matched.

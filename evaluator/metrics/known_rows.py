@@ -77,7 +77,10 @@ class KnownRows:
         return cls(len(scores), rows, scores[rows], deviations, standard_errors(deviations), margin)
 
     def could_be_among(self, top: int) -> Flags:
-        """Return which known rows could be among the best ``top`` of them, given their scores and standard errors."""
+        """Return which known rows could be among the best ``top`` of them, given their scores and standard errors.
+
+        Known rows are the leaderboard rows that have bootstrap replicates.
+        """
         if len(self.rows) <= top:
             return np.ones(len(self.rows), bool)
         least = np.partition(self.scores - FAR * self.errors, -top)[-top]

@@ -78,6 +78,8 @@ def highest_overlaps(
 ) -> NDArray[np.float64]:
     """Return the highest IoU of each prediction with any object that has the same key, shape (N,).
 
+    For example, a key encodes an image and a class.
+
     Parameters
     ----------
     keys : int64 array of shape (N,), equal keys adjacent
@@ -101,8 +103,8 @@ def highest_overlaps(
 def pairs(keys: Keys, object_keys: Keys) -> Iterator[tuple[Indices, Indices]]:
     """Yield all pairs of a prediction and an object with the same key, in batches of limited size.
 
-    If no object has the key of a prediction, the prediction is paired with the first of all objects. Otherwise, the
-    number of pairs would reveal which keys the objects have.
+    For example, a key encodes an image and a class. If no object has the key of a prediction, the prediction is paired
+    with the first of all objects. Otherwise, the number of pairs would reveal which keys the objects have.
 
     Parameters
     ----------

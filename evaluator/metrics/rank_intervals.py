@@ -1,4 +1,4 @@
-"""Computes confidence intervals for the ranks on a leaderboard by testing all score differences simultaneously."""
+"""Computes confidence intervals for ranks by simultaneous tests of score differences between leaderboard rows."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -106,9 +106,9 @@ def individual_rank_intervals(
 ) -> list[RankInterval | None]:
     """Return a separate 95% confidence interval for the rank of each of the given rows.
 
-    Parameters, results and errors are those of :func:`top_rank_intervals`. If ``complete`` is false, every row that was
-    left out must differ from each of ``rows`` by more than ``FAR`` times the sum of their standard errors. The critical
-    value of a row covers only the pairs that contain this row, so its interval is usually narrower than its
+    Parameters, results and errors are the same as for :func:`top_rank_intervals`. If ``complete`` is false, every row
+    that was left out must differ from each of ``rows`` by more than ``FAR`` times the sum of their standard errors. The
+    critical value of a row covers only the pairs that contain this row, so its interval is usually narrower than its
     simultaneous interval.
 
     Examples
@@ -137,10 +137,10 @@ class _Counts:
 def _stepped_down(board: KnownRows, top: int, *, complete: bool) -> _Counts:
     """Return, for each row, how many rows are significantly better and how many are significantly worse.
 
-    The rows are tested in steps with decreasing critical values. A row is no longer tested once ``top`` better rows are
-    distinguished from it. To save time, the first step assumes that rows that differ by more than :data:`FAR` standard
-    errors are significantly different. If the critical value of the remaining pairs is not smaller than :data:`FAR`,
-    the first step is repeated with all pairs.
+    The rows are tested in steps with decreasing critical values. A row is no longer tested once ``top`` rows have been
+    found to be significantly better. To save time, the first step assumes that rows that differ by more than
+    :data:`FAR` standard errors are significantly different. If the critical value of the remaining pairs is not smaller
+    than :data:`FAR`, the first step is repeated with all pairs.
     """
     critical, chosen = FAR, board.could_be_among(top)
     counts, next_critical = _step(board, chosen, critical)
@@ -180,8 +180,8 @@ def _raise(largest: Numbers, ours: Numbers, theirs: Numbers, errors: Numbers) ->
     """Update ``largest``, the largest deviation of any pair of rows in each replicate, with the pairs from two blocks.
 
     ``largest`` has shape (N,). Few pairs exceed the largest deviation so far. Therefore, a row of the first block is
-    compared only in those replicates in which its distance from the highest or the lowest row of the second block
-    could exceed it.
+    compared only in those replicates in which its distance from the highest or the lowest row of the second block could
+    exceed this deviation.
     """
     reach = np.maximum(theirs.max(axis=0) - ours, ours - theirs.min(axis=0))
     rows, draws = np.nonzero(reach > largest * errors.min(axis=1)[:, None])

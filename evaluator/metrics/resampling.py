@@ -51,8 +51,9 @@ def crowded_entries(
 ) -> NDArray[np.bool_] | None:
     """Return whether the image of each curve entry is crowded, or None if this information is not needed.
 
-    It is used to compute additional curves that hide how many entries are scored; see :meth:`CurveSteps.of`. There are
-    no such curves if no image is crowded, or if the split has no image. Neither condition depends on the annotations.
+    A crowded image has very many predictions, and most curve entries are predictions. The information is used to
+    compute additional curves that hide how many entries are scored; see :meth:`CurveSteps.of`. There are no such curves
+    if no image is crowded, or if the split has no image. Neither condition depends on the annotations.
 
     Parameters
     ----------
@@ -106,7 +107,7 @@ class CurveSteps:
     A step is a run of true positives, followed by the false positives of equal or higher confidence up to the next true
     positive. False positives with a lower confidence than all true positives do not change the area under the curve.
     They are left out, unless additional curves hide the amount of work (see :meth:`of`). In curves without an envelope,
-    all true positives of a run have the same confidence.
+    which are not interpolated, all true positives of a run have the same confidence.
 
     Attributes
     ----------
@@ -215,7 +216,10 @@ def _ascending_order(
     misses: NDArray[np.bool_],
     bounds: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """Return the indices that sort entries by curve and then by confidence. In a tie, false positives come last."""
+    """Return the indices that sort curve entries by curve and then by confidence. In a tie, false positives come last.
+
+    An entry is a prediction or another answer with a confidence.
+    """
     # Nonnegative floats and their bit patterns sort in the same order. The shift below removes the sign of -0.0.
     if (confidences >= 0).all():
         levels = confidences.view(np.uint64)

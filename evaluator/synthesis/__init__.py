@@ -66,7 +66,7 @@ def synthesize(
     submission_seed : int
         Seed of the submissions.
     progress : callable, optional
-        Called with the name of the stage and its completed fraction.
+        Called with the name of the current stage, such as ``drawing``, and its completed fraction.
 
     Returns
     -------

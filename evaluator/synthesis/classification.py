@@ -37,7 +37,10 @@ class LabelScene:
     negative: Ints
 
     def truth(self) -> Mapping[str, bytes]:
-        """Return the CSV lines of two ground truth files: the verified labels and the images."""
+        """Return the CSV lines of two ground truth files: the verified labels and the images.
+
+        A verified label states whether an image shows a class.
+        """
         labels = b"".join(
             csv_lines(self.ids[key // len(LABELS)], _LABEL_CELLS[key % len(LABELS)], np.repeat(_FLAGS[flag], len(key)))
             for key, flag in ((self.positive, 1), (self.negative, 0))

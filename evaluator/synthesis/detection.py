@@ -1,4 +1,4 @@
-"""Generates data for object detection, with a class hierarchy, group-of boxes and incomplete verified labels."""
+"""Generates data for object detection, with a class hierarchy, group-of boxes and partly verified labels."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -46,7 +46,10 @@ class DetectionScene:
     negative: Ints
 
     def truth(self) -> Mapping[str, bytes]:
-        """Return the CSV lines of three ground truth files: the boxes, the verified labels and the images."""
+        """Return the CSV lines of three ground truth files: the boxes, the verified labels and the images.
+
+        A verified label states whether an image shows a class.
+        """
         boxes = csv_lines(
             self.ids[self.image],
             _LABEL_CELLS[self.label],
@@ -70,7 +73,7 @@ class DetectionScene:
     def detections(self, stream: RandomStream, *, quality: float) -> tuple[Ints, Ints, Ints, Ints]:
         """Return the images, labels, boxes and confidences of all predictions, sorted by image.
 
-        Each prediction is repeated for the ancestors of its class.
+        For each of the ancestors of its class, a prediction is repeated with the label of the ancestor.
         """
         error_rate = 1.0 - quality
         image, label, box, right = (
@@ -152,10 +155,11 @@ def _widened(box: Ints) -> Floats:
 
 
 def _verified(stream: RandomStream, *, image: Ints, label: Ints, checked: Ints) -> tuple[Ints, Ints]:
-    """Return the keys of the positive and of the negative verified labels.
+    """Return the keys of the labels verified as present and of those verified as absent.
 
-    Most classes of the objects in an image are verified as present. ``checked`` contains random classes for each image.
-    Each of them is verified as absent if the image shows neither this class nor any ancestor or descendant of it.
+    A key encodes an image and a class. Most classes of the objects in an image are verified as present. ``checked``
+    contains random classes for each image. Each of them is verified as absent if the image shows neither this class nor
+    any ancestor or descendant of it.
     """
     present = np.zeros((len(checked), len(LABELS)), dtype=bool)
     present[image, label] = True

@@ -78,7 +78,7 @@ class PhraseScene:
     def predictions(self, stream: RandomStream, *, quality: float) -> tuple[bytes]:
         """Return a list of boxes for each phrase. Most lists contain a nearly correct box at a random rank.
 
-        The other boxes are random. The higher the quality, the more often the nearly correct box is the first one.
+        The other boxes are random. The higher the quality, the more often the nearly correct box comes first.
         """
         count, error_rate = len(self.image), 1.0 - quality
         near = _pixels(jittered(stream, _millionths(_around(self.boxes, self.exists)), by=0.02 + 0.12 * error_rate))

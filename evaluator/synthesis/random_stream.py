@@ -12,11 +12,11 @@ MILLION = 1_000_000
 
 
 class RandomStream:
-    """A random number generator with a key as its seed. Generators with different keys are independent.
+    """A random number generator with a key, a sequence of integers, as its seed.
 
-    numpy guarantees the output of PCG64, but not the output of its distributions. A normal distribution would also need
-    logarithms, which differ between processors. Therefore, all distributions are computed from the output of PCG64 by
-    sums and products only.
+    Generators with different keys are independent. numpy guarantees the output of PCG64, but not the output of its
+    distributions. A normal distribution would also need logarithms, which differ between processors. Therefore, all
+    distributions are computed from the output of PCG64 by sums and products only.
 
     >>> bool((RandomStream(7, 1).uniform(3) == RandomStream(7, 1).uniform(3)).all())
     True

@@ -126,7 +126,10 @@ class RelationshipScene:
     verified: Ints
 
     def truth(self) -> Mapping[str, bytes]:
-        """Return the CSV lines of three ground truth files: the pairs, the verified labels and the images."""
+        """Return the CSV lines of three ground truth files: the pairs, the verified labels and the images.
+
+        A verified label states whether an image shows a class or an attribute such as "wooden".
+        """
         pairs = csv_lines(
             self.ids[self.image],
             *_triplet_cells(self.triplet),

@@ -42,7 +42,10 @@ class MaskScene:
     masked: Bools
 
     def truth(self) -> Mapping[str, bytes]:
-        """Return the CSV lines of four ground truth files: the boxes, the masks, the verified labels and the images."""
+        """Return the CSV lines of four ground truth files: the boxes, the masks, the verified labels and the images.
+
+        A verified label states whether an image shows a class.
+        """
         scene, mine = self.detections, np.flatnonzero(self.masked)
         image = scene.image[mine]
         masks = csv_lines(

@@ -44,7 +44,10 @@ def fast_path_of(track: Track) -> FastPath[Any, Any]:
 
 
 def fast_path_for(track: Track, submission: Path, progress: Progress) -> FastPath[Any, Any] | None:
-    """Return the fast path of a track, or None if it has none, or if the file is too small to benefit from it."""
+    """Return the fast path (scoring with compiled kernels) of a track.
+
+    Return None if the track has none, or if the file is too small to benefit from it.
+    """
     name = track.modules.fast_path
     if not name:
         return None

@@ -57,7 +57,7 @@ def listed_images(folder: TruthFolder, named: Mapping[str, Position]) -> list[st
 
 
 def _listing(folder: TruthFolder) -> set[str]:
-    """Return the image ids in ``images.csv``. Add a warning for every repeated id."""
+    """Return the image ids in ``images.csv``. Record a warning for every repeated id."""
     table = folder.table("images.csv")
     repeated = table.frame.duplicated(["ImageID"]).to_numpy(bool)
     table.warn("ImageID", repeated, "truth_duplicate", "is already listed in an earlier row")
@@ -65,13 +65,13 @@ def _listing(folder: TruthFolder) -> set[str]:
 
 
 def check_labels(table: "TruthTable", column: str, known: Mapping[str, Any], listing: str) -> None:
-    """Check a column of labels. Add a fault for every label that is not in the list of known labels."""
+    """Check a column of labels. Record a fault for every label that is not in the list of known labels."""
     outside = coded(table.texts(column), dict.fromkeys(known, 0)) < 0
     table.mark(column, outside, "truth_unknown_label", f"is not in {listing}")
 
 
 def check_boxes(table: "TruthTable", boxes: NDArray[np.float64], suffix: str = "") -> None:
-    """Add a fault for every box whose minimum exceeds its maximum, and warnings as in :func:`warn_boxes`."""
+    """Record a fault for every box whose minimum exceeds its maximum, and warnings as in :func:`warn_boxes`."""
     warn_boxes(table, boxes, suffix)
     for axis, low, high in (("X", 0, 1), ("Y", 2, 3)):
         inverted = boxes[:, low] > boxes[:, high]
@@ -141,7 +141,7 @@ def warn_unlisted_images(folder: TruthFolder) -> None:
 
 
 def warn_unused(folder: TruthFolder, listing: str, listed: Iterable[str], used: Container[str]) -> None:
-    """Add a single warning about all listed labels that no object in the ground truth has."""
+    """Record a single warning about all listed labels that no object in the ground truth has."""
     unused = [label for label in listed if label not in used]
     if unused:
         have, they = ("has", "it has") if len(unused) == 1 else ("have", "they have")
@@ -150,7 +150,7 @@ def warn_unused(folder: TruthFolder, listing: str, listed: Iterable[str], used: 
 
 
 def warn_nameless(folder: TruthFolder, listing: str, labels: Sequence[str]) -> None:
-    """Add a single warning about the given labels, which have no display name in the file ``listing``."""
+    """Record a single warning about the given labels, which have no display name in the file ``listing``."""
     if labels:
         message = f"there is no name for {counted(len(labels), 'label')} of the ground truth: {_some(labels)}"
         folder.faults.warn("truth_class_without_name", listing, message)
@@ -195,7 +195,10 @@ def warn_duplicates(table: "TruthTable", columns: Sequence[str], what: str) -> N
 
 
 def warn_contradictions(labels: "TruthTable") -> None:
-    """Warn about verified labels that are repeated or contradictory, or whose Confidence is neither 0 nor 1."""
+    """Warn about verified labels that are repeated or contradictory, or whose Confidence is neither 0 nor 1.
+
+    A verified label states whether an image shows a class.
+    """
     frame = labels.frame[["ImageID", "LabelName"]].assign(present=labels.integers("Confidence") == 1)
     repeated = frame.duplicated().to_numpy(bool)
     labels.warn("LabelName", repeated, "truth_duplicate", "is already verified for this image in an earlier row")

@@ -17,6 +17,9 @@ _1 = np.uint64(1)
 def scatter(confidences, codes, next_free, keys):
     """Write the sort key of each curve entry to its bucket, as the second pass of a counting sort (Seward 1954).
 
+    An entry is a true or false positive with its confidence. Each curve has a bucket for entries from public images and
+    one for entries from private images.
+
     Parameters
     ----------
     confidences : float64 array of shape (N,), not negative
@@ -51,11 +54,11 @@ def _area(hits, precisions, points, positives):
 def _average_precision(keys, other_keys, positives, hits, precisions):
     """Return the area under an interpolated precision/recall curve whose entries are in two sorted arrays of keys.
 
-    One array has the entries of public images, the other those of private images. A key consists of the bits of a
-    confidence, and a bit that is set for false positives. Numbers are added in the same order as in
-    :func:`evaluator.metrics.average_precision.average_precision`, so the results are identical. All keys with the same
-    confidence form one point. Each precision is replaced by the highest precision at the same or a higher recall.
-    Points without a new true positive do not change the recall and are skipped.
+    A key encodes the confidence of an entry, and whether the entry is a false positive. One array contains the keys
+    from public images, the other those from private images; either may be empty. Numbers are added in the same order as
+    in :func:`evaluator.metrics.average_precision.average_precision`, so that the results are identical. All keys with
+    the same confidence form one point. Each precision is replaced by the highest precision at the same or a higher
+    recall. Points without a new true positive do not change the recall and are skipped.
 
     Parameters
     ----------
@@ -95,7 +98,7 @@ def average_precisions(keys, ends, positives, public, private, hits, precisions,
     Parameters
     ----------
     keys : uint64 array
-        Keys as :func:`scatter` writes them, ascending within each bucket.
+        Sort keys of the curve entries, as :func:`scatter` writes them, ascending within each bucket.
     ends : int64 array of shape (2 * C or more,)
         Start of each bucket in ``keys``, and the end of the last bucket. The number of a bucket is class × 2, plus 1
         for private images.

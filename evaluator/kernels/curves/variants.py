@@ -28,6 +28,8 @@ _8, _255 = np.uint64(8), np.uint64(255)
 def count_codes(entries, reported, by_curve, by_code):
     """Count the entries of each curve and each code.
 
+    An entry is usually a prediction, and its code describes its outcome.
+
     Parameters
     ----------
     entries : uint32 array of shape (N,)
@@ -50,6 +52,8 @@ def count_codes(entries, reported, by_curve, by_code):
 @kernel(types.float64[::1], types.uint32[::1], types.int64[::1], types.uint64[::1], types.uint16[::1])
 def scatter_codes(confidences, entries, next_free, keys, codes):
     """Write the sort key and the code of each entry to the bucket of its curve.
+
+    An entry is usually a prediction with a confidence, and its code describes its outcome.
 
     Parameters
     ----------
@@ -94,7 +98,7 @@ def _count_digits(keys, tally):
 
 @subroutine
 def _move(source, source_codes, target, target_codes, digit, tally):
-    """Write the entries to ``target``, ordered by one digit of their sort keys. This is one pass of a radix sort.
+    """Write curve entries to ``target``, ordered by one digit of their sort keys. This is one pass of a radix sort.
 
     Entries with the same digit keep their order.
     """
@@ -112,7 +116,9 @@ def _move(source, source_codes, target, target_codes, digit, tally):
 
 @subroutine
 def _sort(keys, codes, other_keys, other_codes, tally):
-    """Sort keys in ascending order, and their codes with them. The last three arguments are scratch memory.
+    """Sort the keys of curve entries in ascending order, and move the codes of the entries with them.
+
+    The last three arguments are scratch memory.
 
     A radix sort from the lowest to the highest digit is faster than a sort that compares keys, because the codes have
     to be moved with the keys. Digits that are equal in all keys are skipped.
@@ -147,7 +153,7 @@ def sort_curves(keys, codes, ends, first, stop, other_keys, other_codes, tally):
     keys, codes : uint64 and uint16 arrays
         The entries, curve by curve, as :func:`scatter_codes` writes them; sorted in place.
     ends : int64 array of shape (curves + 1,)
-        Start of each curve in ``keys``, and the end of the last one.
+        Start of each curve in ``keys``, and the end of the last curve.
     first, stop : int64
     other_keys, other_codes : uint64 and uint16 arrays, as long as the longest curve
         Scratch memory.
@@ -195,6 +201,8 @@ def _area(keys, codes, roles, positives, partial_weight, true, precisions):
 def areas_of_variants(keys, codes, ends, first, stop, roles, positives, partial_weight, true, precisions, areas):
     """Compute the average precision of each curve from ``first`` to ``stop`` in each variant.
 
+    A variant maps each code, which describes the outcome of an entry, to a role, such as false positive.
+
     Parameters
     ----------
     keys, codes, ends, first, stop
@@ -227,7 +235,8 @@ def points_of_curve(keys, codes, roles, thresholds, counts):
     Parameters
     ----------
     keys, codes : uint64 and uint16 arrays of shape (N,)
-        The entries of the curve, sorted as by :func:`sort_curves`.
+        The entries of the curve, sorted as by :func:`sort_curves`. A code describes the outcome of an entry, and
+        ``roles`` maps it to a role, such as false positive.
     roles : uint8 array of shape (CODES,)
     thresholds : uint64 array of shape (N,)
         Receives the key of each point.

@@ -76,7 +76,7 @@ def _is_own(hierarchy, label, predicted):
 
 @inlined
 def _compare_with_own_boxes(truth, hierarchy, overlaps, row, position, coordinates):
-    """Find the ordinary box of a prediction's class that the prediction overlaps most.
+    """Find the ordinary box (not a group-of box) of a prediction's class that the prediction overlaps most.
 
     The result is determined both with and without the class hierarchy.
     """
@@ -96,7 +96,7 @@ def _compare_with_own_boxes(truth, hierarchy, overlaps, row, position, coordinat
 def _compare_with_own_groups(truth, hierarchy, overlaps, row, position, coordinates):
     """Find the group-of box of a prediction's class that contains the largest part of the prediction.
 
-    The result is determined both with and without the class hierarchy.
+    A group-of box is one box around several objects. The result is determined with and without the class hierarchy.
     """
     best, plain = np.int64(-1), np.int64(-1)
     share, plain_share = 0.0, 0.0
@@ -129,8 +129,8 @@ def _compare_with_others(truth, hierarchy, overlaps, row, image, label, coordina
 def precedes(found, values, row, other):
     """Return whether a prediction precedes another one that competes for the same object.
 
-    The order is that of :func:`evaluator.metrics.matching.winning_claims`: higher confidence, then higher overlap, then
-    smaller coordinates, then the order of the file.
+    The order is the same as in :func:`evaluator.metrics.matching.winning_claims`: higher confidence, then higher
+    overlap, then smaller coordinates, then the order of the file.
     """
     numbers = found.numbers
     if numbers[row, 0] != numbers[other, 0]:
@@ -152,10 +152,10 @@ def compete(found, values, winners, at, row):
 
 @inlined
 def _cap_of(found, row):
-    """Return whether a prediction may be scored, as the sum of the bits WITHIN_CAP and PLAIN_WITHIN_CAP.
+    """Return whether a prediction may be scored, with and without the class hierarchy, as a sum of two bits.
 
-    The bits are those of ``Predictions.caps``. Both are set if no image has more than 10,000 predictions. A prediction
-    whose box has no area is never scored, so neither is set.
+    The bits WITHIN_CAP and PLAIN_WITHIN_CAP are those of ``Predictions.caps``. Both are set if no image has more than
+    10,000 predictions. A prediction whose box has no area is never scored, so neither is set.
     """
     x_min, x_max, y_min, y_max = coordinates_of(found, row)
     if not (x_min < x_max and y_min < y_max):
@@ -165,10 +165,11 @@ def _cap_of(found, row):
 
 @inlined
 def compare(truth, hierarchy, found, overlaps, offsets, threshold, image, row):
-    """Compare a prediction with the objects of its image, and let it compete for the box that it overlaps most.
+    """Compare a prediction with the objects of its image, and make it compete for the box that it overlaps most.
 
-    The prediction competes only if the overlap reaches the threshold. Predictions of classes that are not verified in
-    the image are compared too, although they are not scored. Otherwise, the CPU time would reveal their number.
+    The prediction competes only if the overlap reaches the threshold. Predictions of classes that are not verified (as
+    present or absent) in the image are compared too, although they are not scored. Otherwise, the CPU time would reveal
+    their number.
     """
     label = found.labels[row]
     cap, position = _cap_of(found, row), np.int64(overlaps.class_positions[label]) if label >= 0 else np.int64(-1)

@@ -48,7 +48,8 @@ class Hierarchy(NamedTuple):
     box_is_annotated, group_is_annotated : bool arrays of shapes (M,) and (G,)
         Whether each ordinary box and each group-of box is annotated, and not a copy.
     verified_plain : bool array of shape (V,)
-        Whether each class in ``KernelTruth.verified`` would also be verified without the class hierarchy.
+        Whether each class in ``KernelTruth.verified`` would also be verified (as present or absent) without the class
+        hierarchy.
     annotated_from : int32 array of shape (images + 1,)
         Position in ``annotated`` of the first annotated box of each image.
     annotated : int32 array of shape (A,)

@@ -88,7 +88,7 @@ def _kind_of(overlaps, threshold, row):
 
 @inlined
 def _judge(found, overlaps, offsets, threshold, row):
-    """Determine the outcomes of a prediction, with and without the class hierarchy.
+    """Determine the outcomes of a prediction (such as hit or false positive), with and without the class hierarchy.
 
     All predictions in the image must already have competed for the boxes that they overlap.
     """
@@ -110,7 +110,7 @@ def _judge(found, overlaps, offsets, threshold, row):
 
 @inlined
 def _compete_if_fixable(found, overlaps, offsets, kind, row):
-    """Let a false positive compete for the box that it would hit if its error were fixed.
+    """Make a false positive compete for the box that it would hit if its error were fixed.
 
     It does not compete if another prediction hits the box.
     """
@@ -132,7 +132,7 @@ def _size(coordinates, bounds):
 
 @inlined
 def _add_entry(truth, outcomes, image, label, confidence, code):
-    """Append an entry to a precision/recall curve.
+    """Append an entry, which is usually a prediction with its outcome, to a precision/recall curve.
 
     If the image is not scored or the label is unknown, the entry gets the class returned by :func:`unscored_class`.
     """
@@ -157,10 +157,10 @@ def _add_confusion(truth, outcomes, image, label, box_label):
 
 @inlined
 def _add_prediction(truth, hierarchy, found, overlaps, outcomes, offsets, bounds, image, row):
-    """Append the curve entry of a prediction.
+    """Append the entry of a prediction, with its outcome, to a precision/recall curve.
 
-    If the prediction is a false positive with the kind of error CLASS, also append the pair of its predicted class and
-    the right class to the confusions.
+    If the prediction is a false positive with the kind of error CLASS (wrong class), also append the pair of its
+    predicted class and the right class to the confusions.
     """
     label, coordinates = np.int64(found.labels[row]), coordinates_of(found, row)
     outcome, plain, size = np.int64(overlaps.outcomes[ALL_RULES, row]), np.int64(overlaps.outcomes[PLAIN, row]), 0
@@ -184,7 +184,7 @@ def _finish_boxes(truth, found, overlaps, outcomes, offsets, image, position):
     """Store the kind of error that caused each ordinary box of a class to be missed.
 
     A prediction of another class might have hit a box if its class had been right. For each such box, append an entry
-    with the outcome ARRIVAL to the curve of the box's class. Also reset ``box_winners`` to -1.
+    for the prediction to the curve of the box's class, with the outcome ARRIVAL. Also reset ``box_winners`` to -1.
     """
     for box in range(truth.boxes_from[position], truth.boxes_from[position + 1]):
         fixing = overlaps.box_winners[FIXED, box - offsets[0]]
@@ -204,7 +204,7 @@ def _finish_boxes(truth, found, overlaps, outcomes, offsets, image, position):
 
 @inlined
 def _finish_groups(truth, found, overlaps, outcomes, offsets, image, position):
-    """For each group-of box of a class, append an entry if the box absorbs a prediction with a confidence above 0.
+    """For each group-of box of a class, append a curve entry if the box absorbs a prediction with a confidence above 0.
 
     There are separate entries with and without the class hierarchy. Also reset ``group_winners`` to -1.
     """

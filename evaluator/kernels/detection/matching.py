@@ -17,7 +17,8 @@ from evaluator.kernels.reading import DONE, ENTRIES, IGNORED, NEGATIVE_CONFIDENC
 def unscored_class(truth, label):
     """Return the class code of curve entries that have this label and are not scored. All unknown labels share a code.
 
-    See :class:`evaluator.tracks.detection.entries.Entries` for the codes. The curves of entries that are not scored are
+    Curve entries are true and false positives with their confidences. See
+    :class:`evaluator.tracks.detection.entries.Entries` for the codes. The curves of entries that are not scored are
     computed but not reported. Without these entries, running time and memory use would reveal which predictions are
     scored.
     """
@@ -30,7 +31,10 @@ def unscored_class(truth, label):
 
 @inlined
 def add_entry(truth, state, confidence, label, image, miss):
-    """Append a curve entry. If the image is not scored, the entry gets the class returned by :func:`unscored_class`."""
+    """Append an entry, which is a true or false positive with its confidence, to a precision/recall curve.
+
+    If the image is not scored, the entry gets the class returned by :func:`unscored_class` instead of its own class.
+    """
     at, usage = state.counts[ENTRIES], truth.usage[image]
     if usage == IGNORED:
         label = unscored_class(truth, label)
@@ -43,9 +47,10 @@ def add_entry(truth, state, confidence, label, image, miss):
 
 @inlined
 def add_unscored(truth, state, confidence, label, image):
-    """Append the curve entry of a prediction that is not scored.
+    """Append an entry for a prediction that is not scored to a precision/recall curve.
 
-    Among the first :data:`~evaluator.kernels.CROWD` predictions of an image, such predictions have no entries.
+    Nothing is appended for the first :data:`~evaluator.kernels.CROWD` predictions of an image. Later predictions that
+    are not scored get an entry, so that the running time does not reveal which of them are scored.
     """
     if state.image_predictions[image] > CROWD:
         add_entry(truth, state, confidence, unscored_class(truth, label), image, 1)
@@ -90,7 +95,9 @@ def claim(truth, state, offsets, threshold, image, position, target, confidence,
 
 @inlined
 def match_detection(truth, state, offsets, threshold, image, position, confidence, coordinates):
-    """Match one detection of a verified class with the box that it overlaps most.
+    """Match one detection, whose class is verified in its image, with the box that it overlaps most.
+
+    A class is verified in an image if it is known to be present or absent there.
 
     Parameters
     ----------
@@ -111,7 +118,8 @@ def match_detection(truth, state, offsets, threshold, image, position, confidenc
 def collect(state, image, label, confidence, coordinates):
     """Store a prediction that is matched later.
 
-    This is done for images with more than 10,000 predictions (see :mod:`.overfull`), and for explanations.
+    This is done for images with more than 10,000 predictions (see :mod:`.overfull`), and if the score is to be
+    explained.
     """
     at = state.counts[COLLECTED]
     state.collected_images[at], state.collected_labels[at] = image, label
@@ -124,9 +132,9 @@ def collect(state, image, label, confidence, coordinates):
 def add_prediction(truth, state, offsets, threshold, image, label, position, confidence, coordinates):
     """Match one prediction in an image of the ground truth. If ``state.collects`` requires it, store it instead.
 
-    ``position`` is -1 if the class is not verified in the image; ``label`` is -1 if the label is not in the ground
-    truth. If an image turns out to have more than 10,000 predictions while the file is read, its remaining predictions
-    are only counted, and the file must be read a second time.
+    ``position`` is -1 if the class is not verified (as present or absent) in the image; ``label`` is -1 if the label is
+    not in the ground truth. If an image turns out to have more than 10,000 predictions while the file is read, its
+    remaining predictions are only counted, and the file must be read a second time.
 
     Returns
     -------
@@ -162,24 +170,30 @@ def offsets_of(truth, image):
 
 @subroutine
 def set_class_positions(truth, state, image):
-    """Write the position in ``truth.verified`` of each verified class of an image to ``state.class_positions``."""
+    """Write the position in ``truth.verified`` of each verified class of an image to ``state.class_positions``.
+
+    A class is verified in an image if it is known to be present or absent there.
+    """
     for position in range(truth.verified_from[image], truth.verified_from[image + 1]):
         state.class_positions[truth.verified[position]] = position
 
 
 @subroutine
 def clear_class_positions(truth, state, image):
-    """Reset ``state.class_positions`` to -1 for the verified classes of an image."""
+    """Reset ``state.class_positions`` to -1 for the verified classes of an image.
+
+    A class is verified in an image if it is known to be present or absent there.
+    """
     for position in range(truth.verified_from[image], truth.verified_from[image + 1]):
         state.class_positions[truth.verified[position]] = -1
 
 
 @subroutine
 def finish_image(truth, state, offsets, image, groups_count):
-    """Append a true positive to the curve entries for each matched box of an image, and reset the best candidates.
+    """For each matched box of an image, append a true positive to the entries of the precision/recall curves.
 
-    If ``groups_count`` is true, matched group-of boxes are true positives too. The entry arrays must have room for one
-    more entry per ordinary box and per group-of box with detections.
+    Also reset the best candidates. If ``groups_count`` is true, matched group-of boxes are true positives too. The
+    entry arrays must have room for one more entry per ordinary box and per group-of box with detections.
     """
     for position in range(truth.verified_from[image], truth.verified_from[image + 1]):
         label = np.int64(truth.verified[position])

@@ -1,7 +1,7 @@
 """Matches the predictions in overfull images, which have more than 10,000 predictions.
 
 At most 10,000 detections per image and class are scored. Predictions in overfull images are first collected and then
-cut to this limit. Only the remaining ones are matched.
+cut to this limit. Only the remaining predictions are matched.
 """
 
 import numpy as np
@@ -55,7 +55,7 @@ def match_collected(truth, state, threshold, one_image, groups_count, images, la
 
     The caller must have selected at most 10,000 predictions per image and class.
 
-    The state must have room for one more entry per prediction and per group in these images.
+    The state must have room for one more curve entry per prediction and per group-of box in these images.
 
     Parameters
     ----------

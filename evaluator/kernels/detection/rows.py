@@ -21,7 +21,8 @@ IMAGE, LABEL = 0, 1  # Kinds of cells in a row of a submission. Kinds 2 to 6 are
 def _read_row(data, at, truth, kind_of_cell, batch, row):
     """Read a line into ``batch``, cell by cell. Return the offset of the next line.
 
-    The offset is 0 if the line is not in plain syntax (see :mod:`evaluator.kernels.reading`).
+    The offset is 0 if the line is not in plain syntax, for example because of quotes (see
+    :mod:`evaluator.kernels.reading`).
     """
     for cell in range(CELLS):
         kind, last = kind_of_cell[cell], cell == CELLS - 1
@@ -85,6 +86,8 @@ def _read_plain_rows(data, at, stop, truth, cell_of_kind, batch):
 def _position_of(truth, state, image, label):
     """Return the position of a row's class in ``truth.verified``; -1 if the class is not verified in the image.
 
+    A class is verified in an image if it is known to be present or absent there.
+
     The function also updates the counters of ``state`` for the row.
     """
     if image < 0:
@@ -101,7 +104,7 @@ def _position_of(truth, state, image, label):
 
 @subroutine
 def _add_batch(truth, state, threshold, batch, rows):
-    """Match the predictions of a batch, and return a status.
+    """Match the predictions of a batch. Return DONE, or the reason why the reference implementation is needed.
 
     Each step processes all rows of the batch, so that the CPU can access the memory for several rows at once.
     """
@@ -148,7 +151,8 @@ def read_rows(data, at, stop, kind_of_cell, cell_of_kind, batch, truth, state, t
     Returns
     -------
     int64
-        DONE, NOT_PLAIN or NEGATIVE_CONFIDENCE. The state is valid only after DONE.
+        DONE, or the reason why only the reference implementation can read the file: NOT_PLAIN (special syntax, such as
+        quotes) or NEGATIVE_CONFIDENCE. The state is valid only after DONE.
     """
     while at < stop:
         rows, at = _read_plain_rows(data, at, stop, truth, cell_of_kind, batch)
@@ -167,7 +171,7 @@ def merge(truth, state, other, threshold):
     """Merge the results of another thread, ``other``, into ``state``.
 
     If both threads have a candidate for a box, the better one remains; each group-of box keeps the higher of its two
-    confidences. ``state`` must have room for one more entry per box.
+    confidences. ``state`` must have room for one more curve entry per box.
     """
     for image in range(len(truth.usage)):
         for position in range(truth.verified_from[image], truth.verified_from[image + 1]):

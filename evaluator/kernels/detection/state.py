@@ -100,9 +100,9 @@ class DetectionState(NamedTuple):
     group_confidences : float64 array of shape (groups,)
         Highest confidence among the detections that lie in each group-of box; -1 if there is none.
     confidences, codes, entry_images : float64, uint32, int32 arrays of shape (capacity,)
-        The entries of the curves; their number is ``counts[ENTRIES]``. The code is class × 4, plus 2 for a private
-        image, plus 1 for a false positive. Entries that are not scored have the class
-        :func:`evaluator.kernels.detection.matching.unscored_class`.
+        The entries (true and false positives) of the precision/recall curves; their number is ``counts[ENTRIES]``. The
+        code is class × 4, plus 2 for a private image, plus 1 for a false positive. Entries that are not scored have the
+        class :func:`evaluator.kernels.detection.matching.unscored_class`.
     collected_images, collected_labels, collected : int32, int32, float64 arrays of shapes (room,), (room,), (room, 5)
         The predictions that are stored; their number is ``counts[COLLECTED]``. The columns of ``collected`` are
         confidence, XMin, XMax, YMin, YMax.

@@ -28,7 +28,7 @@ NO_IMAGE = -1
 
 @subroutine
 def _read_string(data, at, truth, state, threshold, image, offsets):
-    """Read and match the predictions of one image. Return a status and the offset of the next line."""
+    """Read and match the predictions of one image. Return a status, such as DONE, and the offset of the next line."""
     while True:
         begin = at = after_blanks(data, at)
         label, end, _ = text_at(data, at, truth.labels)
@@ -69,9 +69,9 @@ def read_strings(data, at, stop, truth, state, threshold, groups_count):
         Offsets of the first line and of the end; the byte at ``stop - 1`` is a line feed.
     truth : KernelTruth
     state : DetectionState
-        Must have room for one more entry per 12 bytes (the length of the shortest prediction), one more entry per group
-        in the images that are read, and one more hash of an unknown image per 3 bytes. A group needs its own entry,
-        because the detections that it absorbs can be entries too.
+        Must have room for one more curve entry per 12 bytes (the length of the shortest prediction), one more entry per
+        group in the images that are read, and one more hash of an unknown image per 3 bytes. A group needs its own
+        entry, because the detections that it absorbs can be entries too.
     threshold : float64
         Smallest IoU of a match.
     groups_count : bool
@@ -80,7 +80,8 @@ def read_strings(data, at, stop, truth, state, threshold, groups_count):
     Returns
     -------
     int64
-        DONE, NOT_PLAIN or NEGATIVE_CONFIDENCE. The state is valid only after DONE.
+        DONE, or the reason why only the reference implementation can read the file: NOT_PLAIN (special syntax, such as
+        quotes) or NEGATIVE_CONFIDENCE. The state is valid only after DONE.
     """
     while at < stop:
         image, at = next_image(data, at, truth, state)

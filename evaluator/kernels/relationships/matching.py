@@ -121,7 +121,7 @@ def claim(state, target, entry, confidence, overlap, coordinates):
     target : int64
         Index of the triplet or phrase in ``state.best_candidates``.
     entry : int64
-        Index of the pair's curve entry.
+        Index of the pair's entry in the precision/recall curves.
     """
     candidate = state.best_candidates[target]
     if precedes(confidence, overlap, coordinates, candidate):
@@ -182,9 +182,9 @@ def _count_unusual(counts, confidence, coordinates, threshold):
 
 @inlined
 def add_prediction(truth, state, threshold, image, labels, relation, confidence, coordinates):
-    """Match one predicted pair in an image of the ground truth, and append its curve entry.
+    """Match one predicted pair in an image of the ground truth, and append its entry to a precision/recall curve.
 
-    Among the first :data:`~evaluator.kernels.CROWD` pairs of an image, pairs that are not scored have no entries.
+    Among the first :data:`~evaluator.kernels.CROWD` pairs of an image, only those that are scored have entries.
 
     Parameters
     ----------
@@ -234,7 +234,7 @@ def merge(state, other, offset):
     """Merge the best candidates found by another thread, ``other``, into ``state``.
 
     If both threads have a candidate for a triplet or a phrase, the better one remains. ``offset`` is the number of
-    entries of all earlier threads; it is added to the entry indices of ``other``.
+    curve entries of all earlier threads; it is added to the entry indices of ``other``.
     """
     for target in range(len(state.best_entries)):
         candidate = other.best_candidates[target]

@@ -27,7 +27,7 @@ IMAGE, RELATION = 0, 3
 
 @subroutine
 def _token_at(data, at, index, closed):
-    """Return the code of a label or relation in a prediction string, and the offset after it.
+    """Return the code (an integer) of a label or relation in a prediction string, and the offset after it.
 
     The offset is 0 if the token cannot be read by a kernel; the reference implementation then reads the file.
     """
@@ -60,7 +60,7 @@ def _box_at(data, at, index, closed):
 
 @subroutine
 def _read_string(data, at, truth, state, threshold, image):
-    """Read and match the predictions of one image. Return a status and the offset of the next line."""
+    """Read and match the predictions of one image. Return a status, such as DONE, and the offset of the next line."""
     while True:
         at = after_blanks(data, at)
         if byte_at(data, at) == LINE_FEED or byte_at(data, at) == RETURN:
@@ -93,15 +93,16 @@ def read_strings(data, at, stop, truth, state, threshold):
         Offsets of the first line and of the end; the byte at ``stop - 1`` is a line feed.
     truth : KernelTruth
     state : RelationshipState
-        Must have room for one more entry per 24 bytes (the length of the shortest prediction), and for one more hash of
-        an unknown image per 3 bytes.
+        Must have room for one more curve entry per 24 bytes (the length of the shortest prediction), and for one more
+        hash of an unknown image per 3 bytes.
     threshold : float64
         Smallest IoU of a match.
 
     Returns
     -------
     int64
-        DONE, NOT_PLAIN or NEGATIVE_CONFIDENCE. The state is valid only after DONE.
+        DONE, or the reason why only the reference implementation can read the file: NOT_PLAIN (special syntax, such as
+        quotes) or NEGATIVE_CONFIDENCE. The state is valid only after DONE.
     """
     while at < stop:
         image, at = next_image(data, at, truth, state)
@@ -115,7 +116,7 @@ def read_strings(data, at, stop, truth, state, threshold):
 
 @subroutine
 def _text_cell_at(data, at, truth, kind, last):
-    """Return the code of a text cell and the offset of the next cell.
+    """Return the code (an integer) of a text cell and the offset of the next cell.
 
     The offset is 0 if the cell cannot be read by a kernel; the reference implementation then reads the file.
     """
@@ -158,8 +159,8 @@ def read_rows(data, at, stop, kind_of_cell, codes, numbers, truth, state, thresh
     Returns
     -------
     int64
-        DONE, or the reason why the reference implementation must read the file: NOT_PLAIN (quotes or other special
-        syntax) or NEGATIVE_CONFIDENCE. The state is valid only after DONE.
+        DONE, or the reason why only the reference implementation can read the file: NOT_PLAIN (special syntax, such as
+        quotes) or NEGATIVE_CONFIDENCE. The state is valid only after DONE.
     """
     while at < stop:
         for cell in range(CELLS):

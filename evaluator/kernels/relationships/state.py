@@ -82,10 +82,10 @@ class RelationshipState(NamedTuple):
     best_entries : int64 array of shape (2 × M,)
         Index of the curve entry of each best pair; -1 if there is no such pair.
     confidences, images, relations : float64, int32, int32 arrays of shape (capacity,)
-        The entries; their number is ``counts[ENTRIES]``. Each scored pair has an entry. ``relations`` is defined by
-        :class:`evaluator.tracks.relationships.entries.PairEntries`. A pair that is not scored has an entry only if it
-        is not among the first :data:`~evaluator.kernels.CROWD` pairs of its image. Without these entries, running time
-        and memory use would reveal which pairs are scored.
+        The entries of the precision/recall curves; their number is ``counts[ENTRIES]``. Each scored pair has an entry.
+        ``relations`` is defined by :class:`evaluator.tracks.relationships.entries.PairEntries`. A pair that is not
+        scored has an entry only if it is not among the first :data:`~evaluator.kernels.CROWD` pairs of its image.
+        Without these entries, running time and memory use would reveal which pairs are scored.
     """
 
     counts: NDArray[np.int64]

@@ -1,1 +1,1 @@
-"""Kernels that split text into cells, and convert cells to numbers and codes."""
+"""Kernels that split text into cells, and convert cells to numbers and integer codes."""

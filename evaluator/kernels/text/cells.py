@@ -1,7 +1,8 @@
 """Reads one CSV line cell by cell.
 
 The functions return the offset after a cell, which is a byte position in a block of lines. They return the offset 0 if
-they cannot read the cell: it is not a number, or not in plain syntax (see :mod:`evaluator.kernels.reading`).
+they cannot read the cell: it is not a number, or not in plain syntax, for example because of quotes (see
+:mod:`evaluator.kernels.reading`).
 """
 
 from evaluator.kernels.jit import inlined, subroutine

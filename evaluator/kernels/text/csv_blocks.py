@@ -81,7 +81,7 @@ def _equal_at(context: Any, codes: Any, at: Any, code: Any) -> Any:
 
 @inlined
 def position_in(codes, first, stop, code):
-    """Search ``codes[first:stop]`` for a code, and return its index in ``codes``; -1 if it is not found."""
+    """Search ``codes[first:stop]`` for an integer code, and return its index in ``codes``; -1 if it is not found."""
     while first < stop and first + LANES <= len(codes):
         found = first + np.int64(trailing_zeros(_equal_at(codes, first, code)))
         if found < min(first + LANES, stop):
@@ -132,7 +132,7 @@ def find_cell_ends(data, at, stop, ends):
 
 @inlined
 def _short_number(data, begin, size):
-    """Return (value, True) for a number with one digit before the point and 1 to 8 after it, or (NaN, False)."""
+    """Return (value, True) for a number with one digit before the point and 1 to 8 after it, else (NaN, False)."""
     head, word = word_at(data, begin) ^ ZEROS, word_at(data, begin + 2) ^ ZEROS
     digits = size - 2
     plain = (head & BYTE) <= _9 and ((head >> _8) & BYTE) == POINT_AFTER_XOR
@@ -144,7 +144,7 @@ def _short_number(data, begin, size):
 
 @inlined
 def _long_number(data, begin, size):
-    """Return (value, True) for a number with one digit before the point and 9 to 14 after it, or (NaN, False)."""
+    """Return (value, True) for a number with one digit before the point and 9 to 14 after it, else (NaN, False)."""
     head, word = word_at(data, begin) ^ ZEROS, word_at(data, begin + 2) ^ ZEROS
     more, digits = word_at(data, begin + 10) ^ ZEROS, size - 10
     plain = (head & BYTE) <= _9 and ((head >> _8) & BYTE) == POINT_AFTER_XOR
@@ -197,7 +197,7 @@ def numbers_of(data, ends, first, step, values):
 
 @subroutine
 def _code_of_any(data, begin, end, index, closed):
-    """Return the code of a string, which may be long or unknown, and whether the string is accepted.
+    """Return the integer code of a string, which may be long or unknown, and whether the string is accepted.
 
     :func:`codes_of` explains which strings are accepted.
     """
@@ -207,9 +207,10 @@ def _code_of_any(data, begin, end, index, closed):
 
 @subroutine
 def codes_of(data, ends, first, step, index, closed, codes):
-    """Look up every ``step``-th cell, starting with cell ``first``. Return whether all these strings are accepted.
+    """Look up the integer code of every ``step``-th cell, starting with cell ``first``.
 
-    A string is accepted if it is in the index, or if it is in plain syntax and unknown strings are allowed.
+    Return whether all these strings are accepted. A string is accepted if it is in the index, or if it is in plain
+    syntax and unknown strings are allowed.
 
     Parameters
     ----------

@@ -104,8 +104,8 @@ def short_number_at(data, at, stop):
 def long_number_at(data, at, stop):
     """Read a number that consists of one digit, a point and 9 to 14 digits.
 
-    Parameters and result are those of :func:`short_number_at`. A float64 represents integers of 15 digits and powers of
-    ten up to 10**22 exactly, so their quotient is rounded only once.
+    The parameters and the result are the same as for :func:`short_number_at`. A float64 represents integers of 15
+    digits and powers of ten up to 10**22 exactly, so their quotient is rounded only once.
     """
     head = word_at(data, at) ^ ZEROS
     word, more = word_at(data, at + 2) ^ ZEROS, word_at(data, at + 10) ^ ZEROS

@@ -1,6 +1,7 @@
-"""Looks up the code of an id or a label in a hash table with open addressing, which is part of a prepared ground truth.
+"""Looks up the integer code of an id or a label in a hash table with open addressing.
 
-Strings are padded with zeros to pairs of eight-byte words, so that they can be compared word by word.
+The table is part of a prepared ground truth. Strings are padded with zeros to pairs of eight-byte words, so that they
+can be compared word by word.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,7 +25,7 @@ QUOTES = np.uint64(0x2222222222222222)
 
 
 class TextIndex(NamedTuple):
-    """A read-only hash table that maps strings to codes.
+    """A read-only hash table that maps strings to codes (integers).
 
     Attributes
     ----------
@@ -78,7 +79,7 @@ def stored_index(name: str, texts: Iterable[str], *, as_unknown: bool = False) -
 
 @inlined
 def hashed(value, one, two):
-    """Extend the hash of the beginning of a string by the next two words, and return the new hash."""
+    """Update the hash of a string with its next two words, and return the new hash."""
     value = (value ^ one) * HASH_MULTIPLIER
     return ((value >> _29) ^ value ^ two) * HASH_MULTIPLIER
 
