@@ -16,6 +16,11 @@ from server.submissions.feedback import ScoreAccess
 # query counts the teams with this score.
 NEAREST = 20
 DECIMALS = 5  # maximum number of decimals with which pages show a score
+SIGNIFICANCE = {
+    True: ", which may be due to chance: the two scores do not differ significantly",
+    False: ", a significant difference",
+    None: "",
+}
 Compared = tuple[float, int | None, bool | None]
 Nearest = tuple[int, float]
 
@@ -35,6 +40,11 @@ class NextRank:
     def is_tiny(self) -> bool:
         """Whether the gap rounds to zero with the maximum number of decimals that pages show."""
         return self.gap < 10.0**-DECIMALS / 2
+
+    @property
+    def significance(self) -> str:
+        """The end of a sentence about the gap: whether it may be due to chance. Empty if this is unknown."""
+        return SIGNIFICANCE[self.may_be_luck]
 
 
 @dataclass(frozen=True, slots=True)

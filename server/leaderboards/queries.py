@@ -1,7 +1,4 @@
-"""Reads a leaderboard as a given viewer may see it, now or at an earlier time.
-
-Only the entries on the requested page are read.
-"""
+"""Reads a page of a leaderboard as a given viewer may see it, now or at an earlier time."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace

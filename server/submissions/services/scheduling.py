@@ -59,11 +59,8 @@ def claim_next(kind: type[Job], *, large: bool, late: bool = False) -> Job | Non
     return None
 
 
-def next_key(kind: type[Job], *, large: bool) -> UUID | int | None:
-    """Return the primary key of the next job.
-
-    Reruns (repeated scorings) that compute confidence intervals come before those that compute explanations.
-    """
+def next_key(kind: type[Job], *, large: bool, late: bool = False) -> UUID | int | None:
+    """Return the primary key of the next job, or None if no job can be scored now."""
     now = connection.ops.adapt_datetimefield_value(database_now())
     values: dict[str, Any] = {"now": now, "max_running": max_running(large=large), "large": large}
     with connection.cursor() as cursor:
