@@ -25,7 +25,8 @@ def merge(request: PersonRequest, slug: str) -> HttpResponse:
     """Show the effects of merging another team into the viewer's team. A POST request proposes the merge."""
     current = find_context(request, slug)
     own = captained_team(current)
-    name = (request.POST if request.method == "POST" else request.GET).get("team", "").strip()
+    # PostgreSQL refuses a query with a null character.
+    name = (request.POST if request.method == "POST" else request.GET).get("team", "").replace("\0", " ").strip()
     other = current.challenge.teams.filter(name__iexact=name, is_baseline=False).exclude(pk=own.pk).first()
     if other is None:
         return show_team(request, slug, Refused("invalid", NO_TEAM))

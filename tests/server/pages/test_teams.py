@@ -137,6 +137,12 @@ def test_a_merge_is_previewed_by_one_captain_and_confirmed_by_the_other(
     assert f"/challenges/c/teams/{team.pk}" in Page(client.get(f"/challenges/c/teams/{crows.pk}")).links()
 
 
+def test_no_team_to_merge_with_has_a_null_character_in_its_name(client: Client, team: Team) -> None:
+    """PostgreSQL refuses a query that contains this character."""
+    page = Page(client.get(f"{TEAM}/merge", {"team": "Cro\0ws"}))
+    assert (page.status, "There is no other team with this name" in page.words) == (422, True)
+
+
 def test_the_proposing_captain_does_not_see_the_final_choices_of_the_other_team(
     make: Make, phase: Phase, client: Client, team: Team, bob: User, scored: Scored
 ) -> None:
