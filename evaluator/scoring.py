@@ -266,9 +266,7 @@ def write_kit(
     limits: Limits | None = None,
     opening: TruthOptions | None = None,
 ) -> None:
-    """Write the check kit of a ground truth, a file with which participants check submissions themselves.
-
-    ``limits`` are the server's limits on uploads.
+    """Write the check kit, with which participants check submissions. ``limits`` are the server's limits on uploads.
 
     Raises
     ------
