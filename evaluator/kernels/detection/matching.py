@@ -7,7 +7,8 @@ import numpy as np
 from numba import types
 
 from evaluator.kernels import CROWD
-from evaluator.kernels.detection.state import ALL_OF_IMAGE, COLLECTED, MAX_PER_IMAGE_AND_CLASS, STATE, TRUTH
+from evaluator.kernels.curves.average_precision import HIT, MISS
+from evaluator.kernels.detection.state import ALL_OF_IMAGE, COLLECTED, MAX_PER_IMAGE_AND_CLASS, NO_ENTRY, STATE, TRUTH
 from evaluator.kernels.jit import inlined, kernel, subroutine
 from evaluator.kernels.overlap import best_box, best_group, precedes
 from evaluator.kernels.reading import DONE, ENTRIES, IGNORED, NEGATIVE_CONFIDENCE, PRIVATE, UNCLAIMED, count_unusual
@@ -29,13 +30,13 @@ def unscored_class(truth, label):
 
 
 @inlined
-def add_entry(truth, state, confidence, label, image, miss):
+def add_entry(truth, state, confidence, label, image, kind):
     """Append a curve entry. If the image is not scored, the entry gets the class returned by :func:`unscored_class`."""
     at, usage = state.counts[ENTRIES], truth.usage[image]
     if usage == IGNORED:
         label = unscored_class(truth, label)
     state.confidences[at] = confidence
-    state.codes[at] = np.uint32(label * 4 + (usage == PRIVATE) * 2 + miss)
+    state.codes[at] = np.uint32(label * 4 + (usage == PRIVATE) * 2 + kind)
     if len(state.entry_images):
         state.entry_images[at] = image
     state.counts[ENTRIES] = at + 1
@@ -45,7 +46,7 @@ def add_entry(truth, state, confidence, label, image, miss):
 def add_unscored(truth, state, confidence, label, image):
     """Append an unscored curve entry, unless its prediction is among the first ``CROWD`` predictions of its image."""
     if state.image_predictions[image] > CROWD:
-        add_entry(truth, state, confidence, unscored_class(truth, label), image, 1)
+        add_entry(truth, state, confidence, unscored_class(truth, label), image, MISS)
 
 
 @inlined
@@ -82,7 +83,7 @@ def claim(truth, state, offsets, threshold, image, position, target, confidence,
         state.group_confidences[group - offsets[1]] = max(state.group_confidences[group - offsets[1]], confidence)
         add_unscored(truth, state, confidence, label, image)
     else:
-        add_entry(truth, state, confidence, label, image, 1)
+        add_entry(truth, state, confidence, label, image, MISS)
 
 
 @inlined
@@ -172,8 +173,10 @@ def clear_class_positions(truth, state, image):
 
 
 @subroutine
-def finish_image(truth, state, offsets, image, groups_count):
+def finish_image(truth, state, offsets, image, group_kind):
     """Append the true positives of an image's boxes to the curve entries, and reset the best candidates.
+
+    ``group_kind`` is the kind of the entry of a group-of box with detections, or NO_ENTRY.
 
     The entry arrays must have room for one more entry per ordinary box and per group-of box with detections.
     """
@@ -181,19 +184,19 @@ def finish_image(truth, state, offsets, image, groups_count):
         label = np.int64(truth.verified[position])
         for box in range(truth.boxes_from[position] - offsets[0], truth.boxes_from[position + 1] - offsets[0]):
             if state.best_candidates[box, 0] != UNCLAIMED:
-                add_entry(truth, state, state.best_candidates[box, 0], label, image, 0)
+                add_entry(truth, state, state.best_candidates[box, 0], label, image, HIT)
                 state.best_candidates[box, 0] = UNCLAIMED
         for group in range(truth.groups_from[position] - offsets[1], truth.groups_from[position + 1] - offsets[1]):
-            if groups_count and state.group_confidences[group] > 0:
-                add_entry(truth, state, state.group_confidences[group], label, image, 0)
+            if group_kind != NO_ENTRY and state.group_confidences[group] > 0:
+                add_entry(truth, state, state.group_confidences[group], label, image, group_kind)
             state.group_confidences[group] = UNCLAIMED
 
 
-@kernel(TRUTH, STATE, types.boolean)
-def finish_all_images(truth, state, groups_count):
+@kernel(TRUTH, STATE, types.int64)
+def finish_all_images(truth, state, group_kind):
     """Apply :func:`finish_image` to every image.
 
     The entry arrays must have room for one more entry per ordinary box and per group-of box.
     """
     for image in range(len(truth.usage)):
-        finish_image(truth, state, (0, 0), image, groups_count)
+        finish_image(truth, state, (0, 0), image, group_kind)

@@ -13,6 +13,8 @@ MAX_PER_IMAGE_AND_CLASS = 10_000
 # Index of the number of collected predictions in the array ``counts``. Lower indices are in evaluator.kernels.reading.
 COLLECTED = 10
 COUNTS = 11
+# Instead of the kind of an entry, for group-of boxes with the weight 0, which are not entries.
+NO_ENTRY = -1
 # Values of the elements of ``DetectionState.collects``, which determine the predictions that are stored.
 NONE_OF_IMAGE, WITH_AREA, ALL_OF_IMAGE = range(3)
 
@@ -100,8 +102,8 @@ class DetectionState(NamedTuple):
         Highest confidence among the detections that lie in each group-of box; -1 if there is none.
     confidences, codes, entry_images : float64, uint32, int32 arrays of shape (capacity,)
         The entries of the curves; their number is ``counts[ENTRIES]``. The code is class × 4, plus 2 for a private
-        image, plus 1 for a false positive. Entries that are not scored have the class
-        :func:`evaluator.kernels.detection.matching.unscored_class`.
+        image, plus the kind; see :mod:`evaluator.kernels.curves.average_precision`. Entries that are not scored have
+        the class :func:`evaluator.kernels.detection.matching.unscored_class`.
     collected_images, collected_labels, collected : int32, int32, float64 arrays of shapes (room,), (room,), (room, 5)
         The predictions that are stored; their number is ``counts[COLLECTED]``. The columns of ``collected`` are
         confidence, XMin, XMax, YMin, YMax.

@@ -57,8 +57,8 @@ def _read_string(data, at, truth, state, threshold, image, offsets):
             return status, at
 
 
-@kernel(types.uint8[::1], types.int64, types.int64, TRUTH, STATE, types.float64, types.boolean)
-def read_strings(data, at, stop, truth, state, threshold, groups_count):
+@kernel(types.uint8[::1], types.int64, types.int64, TRUTH, STATE, types.float64, types.int64)
+def read_strings(data, at, stop, truth, state, threshold, group_kind):
     """Read whole lines and match their predictions.
 
     Parameters
@@ -74,8 +74,9 @@ def read_strings(data, at, stop, truth, state, threshold, groups_count):
         because the detections that it absorbs can be entries too.
     threshold : float64
         Smallest IoU of a match.
-    groups_count : bool
-        Whether a group-of box with detections counts as a true positive (weight 1) or not at all (weight 0).
+    group_kind : int64
+        Kind of the curve entry of a group-of box with detections: HIT (weight 1), PARTIAL_HIT (weight between 0 and 1)
+        or NO_ENTRY (weight 0).
 
     Returns
     -------
@@ -93,7 +94,7 @@ def read_strings(data, at, stop, truth, state, threshold, groups_count):
             set_class_positions(truth, state, image)
             status, at = _read_string(data, at, truth, state, threshold, image, offsets)
             clear_class_positions(truth, state, image)
-            finish_image(truth, state, offsets, image, groups_count)
+            finish_image(truth, state, offsets, image, group_kind)
         if status != DONE:
             return status
     return DONE
