@@ -15,6 +15,8 @@ COMPILING = "compiling"
 # An image with more than CROWD predictions is called crowded. Among the first CROWD predictions of an image, kernels
 # discard those that are not scored. Later ones are always kept, so that running time does not reveal annotations.
 CROWD = 256
+# Only detections with a confidence above this value are scored, as in the official Open Images code.
+LOWEST_CONFIDENCE = -10.0
 FOLDER = Path(__file__).parent
 
 

@@ -6,12 +6,12 @@ The reference implementations are ``evaluator.tracks.detection.scorer`` and ``ev
 import numpy as np
 from numba import types
 
-from evaluator.kernels import CROWD
+from evaluator.kernels import CROWD, LOWEST_CONFIDENCE
 from evaluator.kernels.curves.average_precision import HIT, MISS
 from evaluator.kernels.detection.state import ALL_OF_IMAGE, COLLECTED, MAX_PER_IMAGE_AND_CLASS, NO_ENTRY, STATE, TRUTH
 from evaluator.kernels.jit import inlined, kernel, subroutine
 from evaluator.kernels.overlap import best_box, best_group, precedes
-from evaluator.kernels.reading import DONE, ENTRIES, IGNORED, NEGATIVE_CONFIDENCE, PRIVATE, UNCLAIMED, count_unusual
+from evaluator.kernels.reading import ENTRIES, IGNORED, PRIVATE, UNCLAIMED, count_unusual
 
 
 @inlined
@@ -97,7 +97,7 @@ def match_detection(truth, state, offsets, threshold, image, position, confidenc
     offsets : (int64, int64)
         Indices, in the ground truth, of the ordinary box and the group-of box to which the first elements of
         ``best_candidates`` and ``group_confidences`` belong.
-    confidence : float64, not negative, no negative zero
+    confidence : float64, no negative zero
     coordinates : four float64
     """
     best, overlap = best_box(truth.boxes, truth.boxes_from[position], truth.boxes_from[position + 1], coordinates)
@@ -125,30 +125,23 @@ def add_prediction(truth, state, offsets, threshold, image, label, position, con
     ``position`` is -1 if the class is not verified in the image; ``label`` is -1 if the label is not in the ground
     truth. If an image turns out to have more than 10,000 predictions while the file is read, its remaining predictions
     are only counted, and the file must be read a second time.
-
-    Returns
-    -------
-    int64 : DONE or NEGATIVE_CONFIDENCE
     """
-    if not confidence >= 0:
-        return NEGATIVE_CONFIDENCE
     number = state.image_predictions[image] + 1
     state.image_predictions[image] = number
     has_area = count_unusual(state.counts, confidence, coordinates, threshold)
     if state.collects[image] == ALL_OF_IMAGE:
         collect(state, image, label, confidence, coordinates)
-    elif has_area:
+    elif has_area and confidence > LOWEST_CONFIDENCE:
         # Add zero to turn -0.0 into 0.0, because entries are sorted by the bits of their confidences.
         confidence += 0.0
         if state.collects[image]:
             collect(state, image, label, confidence, coordinates)
         elif number > MAX_PER_IMAGE_AND_CLASS:
-            return DONE
+            return
         elif position >= 0:
             match_detection(truth, state, offsets, threshold, image, position, confidence, coordinates)
         else:
             add_unscored(truth, state, confidence, label, image)
-    return DONE
 
 
 @inlined

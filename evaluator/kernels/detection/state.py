@@ -11,8 +11,8 @@ from evaluator.kernels.text.lookup import INDEX, TextIndex
 
 MAX_PER_IMAGE_AND_CLASS = 10_000
 # Index of the number of collected predictions in the array ``counts``. Lower indices are in evaluator.kernels.reading.
-COLLECTED = 10
-COUNTS = 11
+COLLECTED = 11
+COUNTS = 12
 # Instead of the kind of an entry, for group-of boxes with the weight 0, which are not entries.
 NO_ENTRY = -1
 # Values of the elements of ``DetectionState.collects``, which determine the predictions that are stored.
@@ -96,10 +96,10 @@ class DetectionState(NamedTuple):
         Position of each class of the current image in ``KernelTruth.verified``; -1 for classes that are not verified
         in the image. All -1 between images.
     best_candidates : float64 array of shape (boxes, 6)
-        Confidence, overlap and coordinates of the best detection so far that claims each box; confidence -1 if there is
-        none.
+        Confidence, overlap and coordinates of the best detection so far that claims each box; confidence
+        UNCLAIMED if there is none.
     group_confidences : float64 array of shape (groups,)
-        Highest confidence among the detections that lie in each group-of box; -1 if there is none.
+        Highest confidence among the detections that lie in each group-of box; UNCLAIMED if there is none.
     confidences, codes, entry_images : float64, uint32, int32 arrays of shape (capacity,)
         The entries of the curves; their number is ``counts[ENTRIES]``. The code is class × 4, plus 2 for a private
         image, plus the kind; see :mod:`evaluator.kernels.curves.average_precision`. Entries that are not scored have

@@ -7,11 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.files.submission import SubmissionTable
+from evaluator.kernels import LOWEST_CONFIDENCE
 from evaluator.metrics.matching import TieBreaks, contains, most_confident, positions_in_groups
 from evaluator.tracks.shared.label_truth import ObjectTruth
 
-# Only detections with a confidence above this value are scored, as in the official Open Images code.
-LOWEST_CONFIDENCE = -10.0
 MAX_PER_IMAGE_AND_CLASS = 10_000
 
 
@@ -98,7 +97,7 @@ def ancestors_of(truth: ObjectTruth, labels: NDArray[np.int64]) -> tuple[NDArray
 
 
 def are_valid(detections: Detections) -> NDArray[np.bool_]:
-    """Return which detections have a positive area, and a confidence above :data:`LOWEST_CONFIDENCE`, shape (N,)."""
+    """Return which detections have a positive area and a confidence above ``LOWEST_CONFIDENCE``, shape (N,)."""
     boxes = detections.boxes
     has_area = (boxes[:, 0] < boxes[:, 1]) & (boxes[:, 2] < boxes[:, 3])
     return np.asarray(has_area & (detections.confidences > LOWEST_CONFIDENCE))

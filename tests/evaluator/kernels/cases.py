@@ -26,6 +26,7 @@ TREE["Subcategory"] += [{"LabelName": label} for label in LABELS[2:]]  # type: i
 EDGES = ["0", "0.25", "0.5", "0.75", "1"]
 CONFIDENCES = ["0", "-0.0", "0.5", ".5", "5e-1", "+0.9", "0.90000000000000002220446", "1", "1.0", "0.123456", "0.1"]
 ODD_NUMBERS = ["1e-999", "1e-320", "7.5", "0.49999999999999994", "123456789012345678901234567890e-30", "00.5", "1e22"]
+NEGATIVE = ["-0.5", "-5e-1", "-1", "-1.0", "-2.5", "-1e-320", "-9.999999999999998", "-10", "-11", "-1e300"]
 PIECES = b'|,|"| |\n|\r|\0|\t|-|+|.|e|E5|nan|inf|1e400|\xff|0x1|1_0|\n\n| 0.5|,0.5|0|1e'.split(b"|")
 PIECES += ["ü".encode(), b"9" * 70, b"x" * 300]
 BLANKS = [" ", " ", " ", "  ", "\t", " \t "]
@@ -79,6 +80,7 @@ def detections(chance: random.Random) -> dict[str, list[list[str]]]:
     """Return random predictions by image. Each prediction has a label, a confidence, XMin, YMin, XMax and YMax."""
     names = [*IMAGES, "unknown"] if chance.random() < 0.3 else IMAGES
     labels = [*LABELS, "/m/unknown"] if chance.random() < 0.3 else LABELS[: chance.randint(1, len(LABELS))]
+    confidences = [*CONFIDENCES, *NEGATIVE] if chance.random() < 0.3 else CONFIDENCES
     drawn: dict[str, list[list[str]]] = {}
     for image in chance.sample(names, chance.randint(0, len(names))):
         found = drawn.setdefault(image, [])
@@ -86,7 +88,7 @@ def detections(chance: random.Random) -> dict[str, list[list[str]]]:
             if found and chance.random() < 0.1:
                 found.append(found[0])
                 continue
-            found.append([chance.choice(labels), number(chance, CONFIDENCES), *box(chance)])
+            found.append([chance.choice(labels), number(chance, confidences), *box(chance)])
     return drawn
 
 

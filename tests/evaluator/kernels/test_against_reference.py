@@ -123,7 +123,7 @@ class Large:
         return "\n".join(["ImageId,PredictionString", *(f"{image},{' '.join(strings[image])}" for image in strings)])
 
 
-def many_boxes(chance: random.Random) -> Large:
+def many_boxes(chance: random.Random, confidences: list[str] = cases.CONFIDENCES) -> Large:
     header = ["ImageID", "LabelName", "Score", "XMin", "YMin", "XMax", "YMax"]
     boxes, rows = ["ImageID,LabelName,XMin,XMax,YMin,YMax,IsGroupOf"], []
     for image in (f"image{number}" for number in range(2_500)):
@@ -131,9 +131,13 @@ def many_boxes(chance: random.Random) -> Large:
             x, y = (sorted(chance.choices(cases.EDGES, k=2), key=float) for _ in range(2))
             label = chance.choice(["cat", "dog"])
             boxes.append(f"{image},{label},{x[0]},{x[1]},{y[0]},{y[1]},{int(chance.random() < 0.2)}")
-            rows += [[image, label, chance.choice(cases.CONFIDENCES), x[0], y[0], x[1], y[1]] for _ in range(12)]
+            rows += [[image, label, chance.choice(confidences), x[0], y[0], x[1], y[1]] for _ in range(12)]
     truth = {"boxes.csv": "\n".join(boxes), "image_labels.csv": "ImageID,LabelName,Confidence\n"}
     return Large(truth, header, rows, [1, 2, 3, 4, 5, 6])
+
+
+def boxes_with_negative_confidences(chance: random.Random) -> Large:
+    return many_boxes(chance, [*cases.CONFIDENCES, *cases.NEGATIVE])
 
 
 def many_pairs(chance: random.Random) -> Large:
@@ -153,16 +157,24 @@ def many_pairs(chance: random.Random) -> Large:
 
 @pytest.mark.parametrize("shape", ["kaggle", "long"])
 @pytest.mark.parametrize(
-    ("track", "made", "report"),
+    ("track", "made", "report", "parameters"),
     [
-        ("openimages-detection", many_boxes, ReportOptions()),
-        ("openimages-detection", many_boxes, EXPLAINED),
-        ("openimages-relationships", many_pairs, ReportOptions()),
+        ("openimages-detection", many_boxes, ReportOptions(), {}),
+        ("openimages-detection", many_boxes, EXPLAINED, {}),
+        ("openimages-detection", many_boxes, ReportOptions(), {"group_of_weight": 0.3}),
+        ("openimages-detection", boxes_with_negative_confidences, ReportOptions(), {}),
+        ("openimages-detection", boxes_with_negative_confidences, EXPLAINED, {}),
+        ("openimages-relationships", many_pairs, ReportOptions(), {}),
     ],
-    ids=["detection", "explained detection", "relationships"],
+    ids=["detection", "explained", "partial weights", "negative", "negative and explained", "relationships"],
 )
 def test_any_number_of_threads_gives_the_same_report(
-    track: str, made: Callable[[random.Random], Large], report: ReportOptions, shape: str, tmp_path: Path
+    track: str,
+    made: Callable[[random.Random], Large],
+    report: ReportOptions,
+    parameters: dict[str, Any],
+    shape: str,
+    tmp_path: Path,
 ) -> None:
     """The file has many blocks. In the long layout, the rows of each image are in many different blocks."""
     large = made(chance := random.Random(5))
@@ -172,8 +184,9 @@ def test_any_number_of_threads_gives_the_same_report(
         (folder / name).write_text(text)
     submission.write_text(large.content(shape, chance))
     assert submission.stat().st_size > 3 << 19
-    way, fast, reference = cases.both(track, folder, submission, report=report)
+    options: dict[str, Any] = {"report": report, "parameters": parameters}
+    way, fast, reference = cases.both(track, folder, submission, **options)
     assert (way, fast) == ("fast path", reference)
     for threads in (2, 3, 7):
-        answer = cases.answer(track, folder, submission, report=report, resources=Resources(threads=threads))
+        answer = cases.answer(track, folder, submission, **options, resources=Resources(threads=threads))
         assert answer == ("fast path", fast)

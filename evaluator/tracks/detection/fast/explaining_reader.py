@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluator.kernels import LOWEST_CONFIDENCE
 from evaluator.kernels.detection.explained import (
     CONFUSIONS,
     PLAIN_WITHIN_CAP,
@@ -163,8 +164,9 @@ class ExplainingReader(BlockReader):
         sizes = np.diff(starts, append=len(found.images))
         if sizes.max(initial=0) <= MAX_PER_IMAGE_AND_CLASS:
             return found.caps
-        x_min, x_max, y_min, y_max = found.numbers[:, 1:].T
-        capped = np.flatnonzero(np.repeat(sizes > MAX_PER_IMAGE_AND_CLASS, sizes) & (x_min < x_max) & (y_min < y_max))
+        confidences, x_min, x_max, y_min, y_max = found.numbers.T
+        is_valid = (confidences > LOWEST_CONFIDENCE) & (x_min < x_max) & (y_min < y_max)
+        capped = np.flatnonzero(np.repeat(sizes > MAX_PER_IMAGE_AND_CLASS, sizes) & is_valid)
         rivals = Collected(found.images[capped], found.labels[capped], found.numbers[capped])
         caps = np.full(len(found.images), WITHIN_CAP | PLAIN_WITHIN_CAP, np.uint8)
         caps[capped] = 0

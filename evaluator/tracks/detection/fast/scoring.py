@@ -13,6 +13,7 @@ from evaluator.catalog import DETECTION
 from evaluator.files.blocks import Declined
 from evaluator.kernels.curves.average_precision import MISS, PARTIAL_HIT
 from evaluator.kernels.detection.state import MAX_PER_IMAGE_AND_CLASS, NONE_OF_IMAGE, WITH_AREA, KernelTruth
+from evaluator.kernels.reading import NEGATIVE
 from evaluator.metrics.bootstrap import Numbers
 from evaluator.metrics.resampling import crowded_images
 from evaluator.problems import Findings
@@ -163,7 +164,8 @@ def sorted_entries(
 ) -> EntryBuckets | WeightedBuckets:
     """Return the curve entries of all threads, sorted by class and confidence."""
     segments = [part for reader in readers for part in reader.entries()]
-    if group_weight not in (0.0, 1.0):
+    has_negatives = any(reader.state.counts[NEGATIVE] for reader in readers)
+    if has_negatives or group_weight not in (0.0, 1.0):
         return WeightedBuckets.of(segments, classes, group_weight, threads)
     buckets = EntryBuckets.of(segments, classes)
     buckets.sort(threads)

@@ -21,7 +21,9 @@ HALVES = {"all": (0, 1), "public": (0,), "private": (1,)}
 
 @dataclass(slots=True)
 class EntryBuckets:
-    """The sort keys of all curve entries, bucket by bucket. None of the entries is a partial hit.
+    """The sort keys of all curve entries, bucket by bucket.
+
+    The entries have no negative confidences, and none of them is a partial hit.
 
     The number of a bucket is class × 2, plus 1 for private images.
 

@@ -1,7 +1,7 @@
-"""Sorts curve entries of which some count only in part, and computes average precisions from them.
+"""Sorts curve entries of which some count only in part or have negative confidences, and computes average precisions.
 
 The interface is that of :class:`~evaluator.tracks.shared.curves.buckets.EntryBuckets`, whose sort keys have no room for
-a third kind of entries. Each entry needs 2 bytes more, for a code.
+a third kind of entries or for the sign of a confidence. Here, a code of 2 bytes is sorted with each key.
 """
 
 from collections.abc import Sequence
