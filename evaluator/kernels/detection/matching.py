@@ -12,6 +12,7 @@ from evaluator.kernels.detection.state import ALL_OF_IMAGE, COLLECTED, MAX_PER_I
 from evaluator.kernels.jit import inlined, kernel, subroutine
 from evaluator.kernels.overlap import best_box, best_group, precedes
 from evaluator.kernels.reading import ENTRIES, IGNORED, PRIVATE, UNCLAIMED, count_unusual
+from evaluator.kernels.text.csv_blocks import position_in
 
 
 @inlined
@@ -119,29 +120,52 @@ def collect(state, image, label, confidence, coordinates):
 
 
 @inlined
+def _add_to_class(truth, state, offsets, threshold, image, label, position, confidence, coordinates):
+    """Match a valid prediction with the boxes of a class: its own class, or an ancestor of it.
+
+    The parameters are as for :func:`add_prediction`.
+    """
+    if state.collects[image]:
+        collect(state, image, label, confidence, coordinates)
+    elif state.image_predictions[image] > MAX_PER_IMAGE_AND_CLASS:
+        return
+    elif position >= 0:
+        match_detection(truth, state, offsets, threshold, image, position, confidence, coordinates)
+    else:
+        add_unscored(truth, state, confidence, label, image)
+
+
+@subroutine
+def _add_to_ancestors(truth, state, offsets, threshold, image, label, confidence, coordinates):
+    """Match copies of a valid prediction with the boxes of each ancestor of its class."""
+    first, stop = np.int64(truth.verified_from[image]), np.int64(truth.verified_from[image + 1])
+    for at in range(truth.ancestors_from[label], truth.ancestors_from[label + 1]):
+        ancestor = truth.ancestors[at]
+        position = position_in(truth.verified, first, stop, ancestor)
+        _add_to_class(truth, state, offsets, threshold, image, ancestor, position, confidence, coordinates)
+
+
+@inlined
 def add_prediction(truth, state, offsets, threshold, image, label, position, confidence, coordinates):
     """Match one prediction in an image of the ground truth. If ``state.collects`` requires it, store it instead.
+
+    If ``truth.ancestors`` is not empty, copies of the prediction are matched or stored as predictions of the ancestors
+    of its class. If the score is to be explained, the copies are made later.
 
     ``position`` is -1 if the class is not verified in the image; ``label`` is -1 if the label is not in the ground
     truth. If an image turns out to have more than 10,000 predictions while the file is read, its remaining predictions
     are only counted, and the file must be read a second time.
     """
-    number = state.image_predictions[image] + 1
-    state.image_predictions[image] = number
+    state.image_predictions[image] += 1
     has_area = count_unusual(state.counts, confidence, coordinates, threshold)
     if state.collects[image] == ALL_OF_IMAGE:
         collect(state, image, label, confidence, coordinates)
     elif has_area and confidence > LOWEST_CONFIDENCE:
         # Add zero to turn -0.0 into 0.0, because entries are sorted by the bits of their confidences.
         confidence += 0.0
-        if state.collects[image]:
-            collect(state, image, label, confidence, coordinates)
-        elif number > MAX_PER_IMAGE_AND_CLASS:
-            return
-        elif position >= 0:
-            match_detection(truth, state, offsets, threshold, image, position, confidence, coordinates)
-        else:
-            add_unscored(truth, state, confidence, label, image)
+        _add_to_class(truth, state, offsets, threshold, image, label, position, confidence, coordinates)
+        if len(truth.ancestors) and label >= 0:
+            _add_to_ancestors(truth, state, offsets, threshold, image, label, confidence, coordinates)
 
 
 @inlined

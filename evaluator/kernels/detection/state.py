@@ -42,6 +42,10 @@ class KernelTruth(NamedTuple):
         Position in ``boxes`` and in ``groups`` of the first box of each verified class.
     boxes, groups : float64 arrays of shape (M, 4) and (G, 4): XMin, XMax, YMin, YMax
         Ordinary boxes and group-of boxes.
+    ancestors_from : int64 array of shape (labels + 1,)
+        Position in ``ancestors`` of the first ancestor of each label.
+    ancestors : int64 array
+        The labels to which predictions are copied; empty if they are not copied (``expand_predictions``).
     """
 
     images: TextIndex
@@ -55,6 +59,8 @@ class KernelTruth(NamedTuple):
     groups_from: NDArray[np.int32]
     boxes: NDArray[np.float64]
     groups: NDArray[np.float64]
+    ancestors_from: NDArray[np.int64]
+    ancestors: NDArray[np.int64]
 
 
 TRUTH = types.NamedTuple(
@@ -65,8 +71,8 @@ TRUTH = types.NamedTuple(
         types.int64,
         read_only(types.int8),
         *(read_only(types.int32) for _ in range(4)),
-        read_only(types.float64, 2),
-        read_only(types.float64, 2),
+        *(read_only(types.float64, 2) for _ in range(2)),
+        *(read_only(types.int64) for _ in range(2)),
     ),
     KernelTruth,
 )

@@ -22,6 +22,10 @@ LABELS = ["/m/a", "/m/01yrx", "/m/0bt9lr_long_label", "Ünïcode!"]
 IMAGES = ["a!", "00ff", "exactly16letters", "an-image-with-a-rather-long-name"]
 TREE = {"LabelName": "root", "Subcategory": [{"LabelName": LABELS[0], "Subcategory": [{"LabelName": LABELS[1]}]}]}
 TREE["Subcategory"] += [{"LabelName": label} for label in LABELS[2:]]  # type: ignore[operator]
+# In this hierarchy, a label has two parents and three ancestors.
+LAST = {"LabelName": LABELS[1]}
+NET = {"LabelName": LABELS[3], "Subcategory": [{"LabelName": label, "Subcategory": [LAST]} for label in LABELS[::2]]}
+NET = {"LabelName": "root", "Subcategory": [NET, {"LabelName": LABELS[0]}]}
 # The grid of coordinates is coarse, so that equal overlaps, touching boxes and identical boxes are frequent.
 EDGES = ["0", "0.25", "0.5", "0.75", "1"]
 CONFIDENCES = ["0", "-0.0", "0.5", ".5", "5e-1", "+0.9", "0.90000000000000002220446", "1", "1.0", "0.123456", "0.1"]
@@ -53,7 +57,7 @@ def truth(chance: random.Random, folder: Path) -> Path:
     (folder / "boxes.csv").write_text("\n".join(boxes) + "\n")
     (folder / "image_labels.csv").write_text("\n".join(["ImageID,LabelName,Confidence", *verified]) + "\n")
     if chance.random() < 0.5:
-        (folder / "hierarchy.json").write_text(json.dumps(TREE))
+        (folder / "hierarchy.json").write_text(json.dumps(chance.choice([TREE, NET])))
     if chance.random() < 0.5:
         (folder / "classes.csv").write_text("".join(f"{label},name\n" for label in LABELS))
     if chance.random() < 0.5:

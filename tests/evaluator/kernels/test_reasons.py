@@ -84,7 +84,6 @@ def test_a_damaged_gzip_file_is_not_scored_and_a_plain_file_is(track: str, tmp_p
 @pytest.mark.parametrize(
     ("parameters", "reason"),
     [
-        ({"expand_predictions": True}, ReferenceNeeded.OTHER_PARAMETERS),
         ({"protocol": "fiftyone"}, ReferenceNeeded.OTHER_PROTOCOL),
         ({"require_all_images": True}, ReferenceNeeded.MISSING_IMAGES),
     ],

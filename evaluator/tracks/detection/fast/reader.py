@@ -59,6 +59,7 @@ class BlockReader:
         self.group_kind = {0.0: kernels.NO_ENTRY, 1.0: HIT}.get(parameters.group_of_weight, PARTIAL_HIT)
         self.cell_of_kind = np.array(header.positions, np.int64)
         self.kind_of_cell = np.argsort(self.cell_of_kind).astype(np.int64)
+        self.copies = 1 + int(np.diff(truth.ancestors_from).max(initial=0))
         self.batch = Batch.empty(texts=2, numbers=5)
         self.unknown_image_hashes: list[NDArray[np.uint64]] = []
         self.state = self._new_state(collects)
@@ -167,7 +168,7 @@ class DetectionReader(BlockReader):
         Declined
             If the reference implementation must read the file.
         """
-        detections = stop // BYTES_PER_DETECTION + 1
+        detections = (stop // BYTES_PER_DETECTION + 1) * self.copies
         found_groups = min(detections, len(self.truth.groups)) if self.header.kaggle else 0
         self._make_room(detections + found_groups)
         if self.state.collects.any():

@@ -41,8 +41,6 @@ def score(
     truth: DetectionTruth, request: ScoringRequest, parameters: DetectionParameters, findings: Findings
 ) -> Outcome | ReferenceNeeded:
     """Score a submission on every split, or return the reason why the reference implementation is needed."""
-    if parameters.expand_predictions:
-        return ReferenceNeeded.OTHER_PARAMETERS
     if parameters.protocol != "tfod":
         return ReferenceNeeded.OTHER_PROTOCOL
     if request.report.matches or (request.report.explains and request.report.bootstrap):
@@ -118,7 +116,7 @@ def read_file(
     Declined
         If the reference implementation must read the file.
     """
-    arrays = kernel_truth(truth)
+    arrays = kernel_truth(truth, expand_predictions=parameters.expand_predictions)
     submission, resources, keeps_images = request.submission, request.resources, request.report.needs_images
     readers = read_once(submission, resources, arrays, parameters, keeps_images=keeps_images)
     overfull = predictions_of_images(readers) > MAX_PER_IMAGE_AND_CLASS
