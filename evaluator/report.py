@@ -25,7 +25,6 @@ class ReferenceNeeded(Enum):
     EXPLANATION = "an explanation"
     SMALL_FILE = "a small file"
     OTHER_LIMITS = "limits that differ from the defaults"
-    OTHER_PARAMETERS = "parameters that change the matching or the weights of predictions"
     OTHER_PROTOCOL = "a different protocol"
     DAMAGED_GZIP = "a gzip file that is damaged or too large"
     ENDLESS_HEADER = "an incomplete header line"

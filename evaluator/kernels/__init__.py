@@ -16,6 +16,8 @@ COMPILING = "compiling"
 # CROWD predictions of an image. All later ones are kept, so that the running time for a file with many predictions does
 # not reveal which of them are scored. An image with more than CROWD predictions is called crowded.
 CROWD = 256
+# Only detections with a confidence above this value are scored, as in the official Open Images code.
+LOWEST_CONFIDENCE = -10.0
 FOLDER = Path(__file__).parent
 
 

@@ -61,7 +61,7 @@ def precedes(confidence, overlap, coordinates, candidate):
     confidence, overlap : float64
     coordinates : tuple of float64
     candidate : float64 array
-        Confidence, overlap and coordinates of the best candidate so far; confidence -1 if there is none.
+        Confidence, overlap and coordinates of the best candidate so far; confidence UNCLAIMED if there is none.
     """
     if confidence != candidate[0]:
         return confidence > candidate[0]

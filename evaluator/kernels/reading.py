@@ -4,6 +4,8 @@ The kernels read *plain* syntax only: no quotes, no blank lines, no control char
 one row for each image. A kernel that finds anything else stops, and the reference implementation reads the file.
 """
 
+import numpy as np
+
 from evaluator.kernels.jit import inlined
 from evaluator.kernels.text.bits import byte_at
 from evaluator.kernels.text.lookup import is_plain, text_at
@@ -12,7 +14,7 @@ from evaluator.kernels.text.prediction_strings import COMMA
 # The usage of an image: it is not scored, it is in the public split, or it is in the private split.
 IGNORED, PUBLIC, PRIVATE = 0, 1, 2
 # Confidence in the array ``best_candidates`` for a ground-truth object that no prediction has matched yet.
-UNCLAIMED = -1.0
+UNCLAIMED = -np.inf
 
 # Indices into the array ``counts``, in which a kernel counts, for example, predictions and unknown labels.
 (
@@ -24,9 +26,10 @@ UNCLAIMED = -1.0
     UNKNOWN_LABELS,
     INVERTED,
     OUTSIDE,
-    BEYOND_ONE,
+    BEYOND,
     USELESS,
-) = range(10)
+    NEGATIVE,
+) = range(11)
 
 # Statuses returned by kernels that read files: done, or the reason why the reference implementation is needed.
 DONE, NOT_PLAIN, NEGATIVE_CONFIDENCE = 0, 1, 2
@@ -54,10 +57,11 @@ def count_unusual(counts, confidence, coordinates, threshold):
     x_min, x_max, y_min, y_max = coordinates
     low, high = min(min(x_min, x_max), min(y_min, y_max)), max(max(x_min, x_max), max(y_min, y_max))
     has_area = x_min < x_max and y_min < y_max
-    if low < 0.0 or high > 1.0 or confidence > 1.0 or not has_area:
+    if low < 0.0 or high > 1.0 or confidence < 0.0 or confidence > 1.0 or not has_area:
         counts[INVERTED] += not has_area
         counts[OUTSIDE] += low < 0.0 or high > 1.0
-        counts[BEYOND_ONE] += confidence > 1.0
+        counts[BEYOND] += confidence < 0.0 or confidence > 1.0
+        counts[NEGATIVE] += confidence < 0.0
         counts[USELESS] += not can_match(coordinates, threshold)
     return has_area
 

@@ -38,11 +38,11 @@ FROM submissions_submission s JOIN challenges_team t ON t.id = s.team_id WHERE t
 
 
 def expensive(content: bytes) -> bytes:
-    """Return a valid file that is slow to score, with too many predictions for each image and negative confidences."""
+    """Return a valid file that is slow to score, with too many predictions for each image and with quotes."""
     rows = [row.split(",", 1) for row in content.decode().split("\n")[1:] if row][:20]
     label, each = rows[0][1].split()[0], PREDICTIONS // len(rows)
-    boxes = " ".join(f"{label} -0.{number:07} 0 0 1 1" for number in range(each))
-    return "\n".join([HEADER, *(f"{image},{boxes}" for image, _ in rows), ""]).encode()
+    boxes = " ".join(f"{label} 0.{number:07} 0 0 1 1" for number in range(each))
+    return "\n".join([HEADER, *(f'"{image}",{boxes}' for image, _ in rows), ""]).encode()
 
 
 def defective(number: int) -> bytes:

@@ -38,7 +38,8 @@ def relationships(label: str) -> Tables:
     return IMAGES | {"relationships.csv": [header, *rows], "relations.csv": ["on,on"]}
 
 
-BOXES = ("ImageID,LabelName,Score,XMin,XMax,YMin,YMax", f"two,cat,0.%d,{BOX}")
+# The fast path reads neither quotes nor, for pairs, negative confidences.
+BOXES = ("ImageID,LabelName,Score,XMin,XMax,YMin,YMax", f'"two",cat,0.%d,{BOX}')
 MASKS = ("ImageID,ImageWidth,ImageHeight,LabelName,Score,Mask", f"two,{SIDE},{SIDE},cat,0.%d,{MASK}")
 PAIRS = (
     "ImageID,LabelName1,LabelName2,RelationshipLabel,Score,XMin1,XMax1,YMin1,YMax1,XMin2,XMax2,YMin2,YMax2",

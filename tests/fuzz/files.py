@@ -35,6 +35,7 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
         {"group_of_weight": 0.3},
         {"iou_threshold": 0.3},
         {"expand_predictions": True},
+        {"expand_predictions": True, "group_of_weight": 0.3},
         {"require_all_images": True},
     ],
     "openimages-relationships": [{}, {}, {"iou_threshold": 0.3}, {"weights": (0.2, 0.3, 0.5)}],

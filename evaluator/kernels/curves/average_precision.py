@@ -10,6 +10,9 @@ from numba import types
 from evaluator.kernels.jit import kernel, subroutine
 from evaluator.kernels.text.bits import as_bits
 
+# Kinds of entries. An entry is a PARTIAL_HIT if it adds less than 1 to the true positives. Such entries are sorted by
+# :mod:`evaluator.kernels.curves.variants`.
+HIT, MISS, PARTIAL_HIT = 0, 1, 1 << 31
 _1 = np.uint64(1)
 
 

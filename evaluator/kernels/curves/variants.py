@@ -20,7 +20,8 @@ CODES = 1 << CODE_BITS
 LEFT_OUT, TRUE, FALSE, PARTIAL = range(4)
 
 FEW = 48  # Curves with fewer entries than this are sorted by insertion, which is faster for short arrays.
-DIGITS, DIGIT_VALUES = 8, 256  # Radix sort treats a 64-bit sort key as eight digits of eight bits.
+DIGITS, DIGIT_VALUES = 8, 256  # A sort key has eight digits of eight bits.
+SIGN = np.uint64(1 << 63)
 _8, _255 = np.uint64(8), np.uint64(255)
 
 
@@ -57,19 +58,22 @@ def scatter_codes(confidences, entries, next_free, keys, codes):
 
     Parameters
     ----------
-    confidences : float64 array of shape (N,), not negative, no negative zero
+    confidences : float64 array of shape (N,), no negative zero
     entries : uint32 array of shape (N,)
         As for :func:`count_codes`.
     next_free : int64 array of shape (curves,)
         Next free position of each bucket; updated in place.
     keys : uint64 array
-        Receives the bits of the confidences, which have the same order as the confidences.
+        Receives the keys: the bits of the confidences, inverted for negative confidences, otherwise with the first bit
+        set. Keys have the same order as the confidences.
     codes : uint16 array
     """
     for entry in range(len(entries)):
         curve = entries[entry] >> np.uint32(CODE_BITS)
         at = next_free[curve]
-        keys[at], codes[at] = as_bits(confidences[entry]), entries[entry] & np.uint32(CODES - 1)
+        bits = as_bits(confidences[entry])
+        keys[at] = ~bits if bits & SIGN else bits | SIGN
+        codes[at] = entries[entry] & np.uint32(CODES - 1)
         next_free[curve] = at + 1
 
 

@@ -9,6 +9,7 @@ The reference implementations are ``evaluator.metrics.boxes`` and ``evaluator.me
 
 import numpy as np
 
+from evaluator.kernels import LOWEST_CONFIDENCE
 from evaluator.kernels.detection.explained import (
     FALSE,
     IGNORED,
@@ -154,11 +155,11 @@ def compete(found, values, winners, at, row):
 def _cap_of(found, row):
     """Return whether a prediction may be scored, with and without the class hierarchy, as a sum of two bits.
 
-    The bits WITHIN_CAP and PLAIN_WITHIN_CAP are those of ``Predictions.caps``. Both are set if no image has more than
-    10,000 predictions. A prediction whose box has no area is never scored, so neither is set.
+    The bits are those of ``Predictions.caps``. They are 0 for a box without area and for a confidence that is too low,
+    because such predictions are never scored.
     """
     x_min, x_max, y_min, y_max = coordinates_of(found, row)
-    if not (x_min < x_max and y_min < y_max):
+    if not (x_min < x_max and y_min < y_max and found.numbers[row, 0] > LOWEST_CONFIDENCE):
         return 0
     return np.int64(found.caps[row]) if len(found.caps) else WITHIN_CAP | PLAIN_WITHIN_CAP
 

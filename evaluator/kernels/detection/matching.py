@@ -6,11 +6,13 @@ The reference implementations are ``evaluator.tracks.detection.scorer`` and ``ev
 import numpy as np
 from numba import types
 
-from evaluator.kernels import CROWD
-from evaluator.kernels.detection.state import ALL_OF_IMAGE, COLLECTED, MAX_PER_IMAGE_AND_CLASS, STATE, TRUTH
+from evaluator.kernels import CROWD, LOWEST_CONFIDENCE
+from evaluator.kernels.curves.average_precision import HIT, MISS
+from evaluator.kernels.detection.state import ALL_OF_IMAGE, COLLECTED, MAX_PER_IMAGE_AND_CLASS, NO_ENTRY, STATE, TRUTH
 from evaluator.kernels.jit import inlined, kernel, subroutine
 from evaluator.kernels.overlap import best_box, best_group, precedes
-from evaluator.kernels.reading import DONE, ENTRIES, IGNORED, NEGATIVE_CONFIDENCE, PRIVATE, UNCLAIMED, count_unusual
+from evaluator.kernels.reading import ENTRIES, IGNORED, PRIVATE, UNCLAIMED, count_unusual
+from evaluator.kernels.text.csv_blocks import position_in
 
 
 @inlined
@@ -30,16 +32,13 @@ def unscored_class(truth, label):
 
 
 @inlined
-def add_entry(truth, state, confidence, label, image, miss):
-    """Append an entry, which is a true or false positive with its confidence, to a precision/recall curve.
-
-    If the image is not scored, the entry gets the class returned by :func:`unscored_class` instead of its own class.
-    """
+def add_entry(truth, state, confidence, label, image, kind):
+    """Append a curve entry. If the image is not scored, the entry gets the class returned by :func:`unscored_class`."""
     at, usage = state.counts[ENTRIES], truth.usage[image]
     if usage == IGNORED:
         label = unscored_class(truth, label)
     state.confidences[at] = confidence
-    state.codes[at] = np.uint32(label * 4 + (usage == PRIVATE) * 2 + miss)
+    state.codes[at] = np.uint32(label * 4 + (usage == PRIVATE) * 2 + kind)
     if len(state.entry_images):
         state.entry_images[at] = image
     state.counts[ENTRIES] = at + 1
@@ -53,7 +52,7 @@ def add_unscored(truth, state, confidence, label, image):
     are not scored get an entry, so that the running time does not reveal which of them are scored.
     """
     if state.image_predictions[image] > CROWD:
-        add_entry(truth, state, confidence, unscored_class(truth, label), image, 1)
+        add_entry(truth, state, confidence, unscored_class(truth, label), image, MISS)
 
 
 @inlined
@@ -90,7 +89,7 @@ def claim(truth, state, offsets, threshold, image, position, target, confidence,
         state.group_confidences[group - offsets[1]] = max(state.group_confidences[group - offsets[1]], confidence)
         add_unscored(truth, state, confidence, label, image)
     else:
-        add_entry(truth, state, confidence, label, image, 1)
+        add_entry(truth, state, confidence, label, image, MISS)
 
 
 @inlined
@@ -106,7 +105,7 @@ def match_detection(truth, state, offsets, threshold, image, position, confidenc
     offsets : (int64, int64)
         Indices, in the ground truth, of the ordinary box and the group-of box to which the first elements of
         ``best_candidates`` and ``group_confidences`` belong.
-    confidence : float64, not negative, no negative zero
+    confidence : float64, no negative zero
     coordinates : four float64
     """
     best, overlap = best_box(truth.boxes, truth.boxes_from[position], truth.boxes_from[position + 1], coordinates)
@@ -129,36 +128,52 @@ def collect(state, image, label, confidence, coordinates):
 
 
 @inlined
+def _add_to_class(truth, state, offsets, threshold, image, label, position, confidence, coordinates):
+    """Match a valid prediction with the boxes of a class: its own class, or an ancestor of it.
+
+    The parameters are as for :func:`add_prediction`.
+    """
+    if state.collects[image]:
+        collect(state, image, label, confidence, coordinates)
+    elif state.image_predictions[image] > MAX_PER_IMAGE_AND_CLASS:
+        return
+    elif position >= 0:
+        match_detection(truth, state, offsets, threshold, image, position, confidence, coordinates)
+    else:
+        add_unscored(truth, state, confidence, label, image)
+
+
+@subroutine
+def _add_to_ancestors(truth, state, offsets, threshold, image, label, confidence, coordinates):
+    """Match copies of a valid prediction with the boxes of each ancestor of its class."""
+    first, stop = np.int64(truth.verified_from[image]), np.int64(truth.verified_from[image + 1])
+    for at in range(truth.ancestors_from[label], truth.ancestors_from[label + 1]):
+        ancestor = truth.ancestors[at]
+        position = position_in(truth.verified, first, stop, ancestor)
+        _add_to_class(truth, state, offsets, threshold, image, ancestor, position, confidence, coordinates)
+
+
+@inlined
 def add_prediction(truth, state, offsets, threshold, image, label, position, confidence, coordinates):
     """Match one prediction in an image of the ground truth. If ``state.collects`` requires it, store it instead.
 
-    ``position`` is -1 if the class is not verified (as present or absent) in the image; ``label`` is -1 if the label is
-    not in the ground truth. If an image turns out to have more than 10,000 predictions while the file is read, its
-    remaining predictions are only counted, and the file must be read a second time.
+    If ``truth.ancestors`` is not empty, copies of the prediction are matched or stored as predictions of the ancestors
+    of its class. If the score is to be explained, the copies are made later.
 
-    Returns
-    -------
-    int64 : DONE or NEGATIVE_CONFIDENCE
+    ``position`` is -1 if the class is not verified in the image; ``label`` is -1 if the label is not in the ground
+    truth. If an image turns out to have more than 10,000 predictions while the file is read, its remaining predictions
+    are only counted, and the file must be read a second time.
     """
-    if not confidence >= 0:
-        return NEGATIVE_CONFIDENCE
-    number = state.image_predictions[image] + 1
-    state.image_predictions[image] = number
+    state.image_predictions[image] += 1
     has_area = count_unusual(state.counts, confidence, coordinates, threshold)
     if state.collects[image] == ALL_OF_IMAGE:
         collect(state, image, label, confidence, coordinates)
-    elif has_area:
+    elif has_area and confidence > LOWEST_CONFIDENCE:
         # Add zero to turn -0.0 into 0.0, because entries are sorted by the bits of their confidences.
         confidence += 0.0
-        if state.collects[image]:
-            collect(state, image, label, confidence, coordinates)
-        elif number > MAX_PER_IMAGE_AND_CLASS:
-            return DONE
-        elif position >= 0:
-            match_detection(truth, state, offsets, threshold, image, position, confidence, coordinates)
-        else:
-            add_unscored(truth, state, confidence, label, image)
-    return DONE
+        _add_to_class(truth, state, offsets, threshold, image, label, position, confidence, coordinates)
+        if len(truth.ancestors) and label >= 0:
+            _add_to_ancestors(truth, state, offsets, threshold, image, label, confidence, coordinates)
 
 
 @inlined
@@ -189,29 +204,30 @@ def clear_class_positions(truth, state, image):
 
 
 @subroutine
-def finish_image(truth, state, offsets, image, groups_count):
-    """For each matched box of an image, append a true positive to the entries of the precision/recall curves.
+def finish_image(truth, state, offsets, image, group_kind):
+    """Append the true positives of an image's boxes to the curve entries, and reset the best candidates.
 
-    Also reset the best candidates. If ``groups_count`` is true, matched group-of boxes are true positives too. The
-    entry arrays must have room for one more entry per ordinary box and per group-of box with detections.
+    ``group_kind`` is the kind of the entry of a group-of box with detections, or NO_ENTRY.
+
+    The entry arrays must have room for one more entry per ordinary box and per group-of box with detections.
     """
     for position in range(truth.verified_from[image], truth.verified_from[image + 1]):
         label = np.int64(truth.verified[position])
         for box in range(truth.boxes_from[position] - offsets[0], truth.boxes_from[position + 1] - offsets[0]):
             if state.best_candidates[box, 0] != UNCLAIMED:
-                add_entry(truth, state, state.best_candidates[box, 0], label, image, 0)
+                add_entry(truth, state, state.best_candidates[box, 0], label, image, HIT)
                 state.best_candidates[box, 0] = UNCLAIMED
         for group in range(truth.groups_from[position] - offsets[1], truth.groups_from[position + 1] - offsets[1]):
-            if groups_count and state.group_confidences[group] > 0:
-                add_entry(truth, state, state.group_confidences[group], label, image, 0)
+            if group_kind != NO_ENTRY and state.group_confidences[group] > 0:
+                add_entry(truth, state, state.group_confidences[group], label, image, group_kind)
             state.group_confidences[group] = UNCLAIMED
 
 
-@kernel(TRUTH, STATE, types.boolean)
-def finish_all_images(truth, state, groups_count):
+@kernel(TRUTH, STATE, types.int64)
+def finish_all_images(truth, state, group_kind):
     """Apply :func:`finish_image` to every image.
 
     The entry arrays must have room for one more entry per ordinary box and per group-of box.
     """
     for image in range(len(truth.usage)):
-        finish_image(truth, state, (0, 0), image, groups_count)
+        finish_image(truth, state, (0, 0), image, group_kind)

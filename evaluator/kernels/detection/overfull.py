@@ -48,9 +48,9 @@ def overlaps_of(truth, images, labels, predictions, overlaps):
 
 
 @kernel(
-    TRUTH, STATE, types.float64, types.boolean, types.boolean, types.int32[::1], types.int32[::1], types.float64[:, ::1]
+    TRUTH, STATE, types.float64, types.boolean, types.int64, types.int32[::1], types.int32[::1], types.float64[:, ::1]
 )
-def match_collected(truth, state, threshold, one_image, groups_count, images, labels, predictions):
+def match_collected(truth, state, threshold, one_image, group_kind, images, labels, predictions):
     """Match predictions in overfull images, one image at a time.
 
     The caller must have selected at most 10,000 predictions per image and class.
@@ -62,6 +62,8 @@ def match_collected(truth, state, threshold, one_image, groups_count, images, la
     one_image : bool
         Whether the state holds the data of one image at a time. If false, call
         :func:`~evaluator.kernels.detection.matching.finish_all_images` afterwards.
+    group_kind : int64
+        As for :func:`evaluator.kernels.detection.strings.read_strings`.
     images, labels, predictions
         As for :func:`overlaps_of`, with images in ascending order.
     """
@@ -81,4 +83,4 @@ def match_collected(truth, state, threshold, one_image, groups_count, images, la
             at += 1
         clear_class_positions(truth, state, image)
         if one_image:
-            finish_image(truth, state, offsets, image, groups_count)
+            finish_image(truth, state, offsets, image, group_kind)

@@ -104,7 +104,7 @@ def _position_of(truth, state, image, label):
 
 @subroutine
 def _add_batch(truth, state, threshold, batch, rows):
-    """Match the predictions of a batch. Return DONE, or the reason why the reference implementation is needed.
+    """Match the predictions of a batch.
 
     Each step processes all rows of the batch, so that the CPU can access the memory for several rows at once.
     """
@@ -121,10 +121,7 @@ def _add_batch(truth, state, threshold, batch, rows):
         if image >= 0:
             coordinates, confidence = (numbers[1], numbers[2], numbers[3], numbers[4]), numbers[0]
             position = batch.positions[row]
-            status = add_prediction(truth, state, (0, 0), threshold, image, label, position, confidence, coordinates)
-            if status != DONE:
-                return status
-    return DONE
+            add_prediction(truth, state, (0, 0), threshold, image, label, position, confidence, coordinates)
 
 
 @kernel(
@@ -151,8 +148,7 @@ def read_rows(data, at, stop, kind_of_cell, cell_of_kind, batch, truth, state, t
     Returns
     -------
     int64
-        DONE, or the reason why only the reference implementation can read the file: NOT_PLAIN (special syntax, such as
-        quotes) or NEGATIVE_CONFIDENCE. The state is valid only after DONE.
+        DONE or NOT_PLAIN. The state is valid only after DONE.
     """
     while at < stop:
         rows, at = _read_plain_rows(data, at, stop, truth, cell_of_kind, batch)
@@ -160,9 +156,7 @@ def read_rows(data, at, stop, kind_of_cell, cell_of_kind, batch, truth, state, t
             rows, at = _read_rows(data, at, stop, truth, kind_of_cell, batch)
             if at == 0:
                 return NOT_PLAIN
-        status = _add_batch(truth, state, threshold, batch, rows)
-        if status != DONE:
-            return status
+        _add_batch(truth, state, threshold, batch, rows)
     return DONE
 
 

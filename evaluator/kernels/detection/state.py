@@ -10,11 +10,12 @@ from evaluator.kernels.jit import read_only
 from evaluator.kernels.text.lookup import INDEX, TextIndex
 
 MAX_PER_IMAGE_AND_CLASS = 10_000
-# Index of the number of collected predictions in the array ``counts``. evaluator.kernels.reading defines lower indices.
-COLLECTED = 10
-COUNTS = 11
-# Values of the elements of ``DetectionState.collects``, which determine the predictions of an image that are stored:
-# none, those whose box has an area, or all.
+# Index of the number of collected predictions in the array ``counts``. Lower indices are in evaluator.kernels.reading.
+COLLECTED = 11
+COUNTS = 12
+# Instead of the kind of an entry, for group-of boxes with the weight 0, which are not entries.
+NO_ENTRY = -1
+# Values of the elements of ``DetectionState.collects``, which determine the predictions that are stored.
 NONE_OF_IMAGE, WITH_AREA, ALL_OF_IMAGE = range(3)
 
 
@@ -41,6 +42,10 @@ class KernelTruth(NamedTuple):
         Position in ``boxes`` and in ``groups`` of the first box of each verified class.
     boxes, groups : float64 arrays of shape (M, 4) and (G, 4): XMin, XMax, YMin, YMax
         Ordinary boxes and group-of boxes.
+    ancestors_from : int64 array of shape (labels + 1,)
+        Position in ``ancestors`` of the first ancestor of each label.
+    ancestors : int64 array
+        The labels to which predictions are copied; empty if they are not copied (``expand_predictions``).
     """
 
     images: TextIndex
@@ -54,6 +59,8 @@ class KernelTruth(NamedTuple):
     groups_from: NDArray[np.int32]
     boxes: NDArray[np.float64]
     groups: NDArray[np.float64]
+    ancestors_from: NDArray[np.int64]
+    ancestors: NDArray[np.int64]
 
 
 TRUTH = types.NamedTuple(
@@ -64,8 +71,8 @@ TRUTH = types.NamedTuple(
         types.int64,
         read_only(types.int8),
         *(read_only(types.int32) for _ in range(4)),
-        read_only(types.float64, 2),
-        read_only(types.float64, 2),
+        *(read_only(types.float64, 2) for _ in range(2)),
+        *(read_only(types.int64) for _ in range(2)),
     ),
     KernelTruth,
 )
@@ -95,14 +102,14 @@ class DetectionState(NamedTuple):
         Position of each class of the current image in ``KernelTruth.verified``; -1 for classes that are not verified
         in the image. All -1 between images.
     best_candidates : float64 array of shape (boxes, 6)
-        Confidence, overlap and coordinates of the best detection so far that claims each box; confidence -1 if there is
-        none.
+        Confidence, overlap and coordinates of the best detection so far that claims each box; confidence
+        UNCLAIMED if there is none.
     group_confidences : float64 array of shape (groups,)
-        Highest confidence among the detections that lie in each group-of box; -1 if there is none.
+        Highest confidence among the detections that lie in each group-of box; UNCLAIMED if there is none.
     confidences, codes, entry_images : float64, uint32, int32 arrays of shape (capacity,)
-        The entries (true and false positives) of the precision/recall curves; their number is ``counts[ENTRIES]``. The
-        code is class × 4, plus 2 for a private image, plus 1 for a false positive. Entries that are not scored have the
-        class :func:`evaluator.kernels.detection.matching.unscored_class`.
+        The entries of the curves; their number is ``counts[ENTRIES]``. The code is class × 4, plus 2 for a private
+        image, plus the kind; see :mod:`evaluator.kernels.curves.average_precision`. Entries that are not scored have
+        the class :func:`evaluator.kernels.detection.matching.unscored_class`.
     collected_images, collected_labels, collected : int32, int32, float64 arrays of shapes (room,), (room,), (room, 5)
         The predictions that are stored; their number is ``counts[COLLECTED]``. The columns of ``collected`` are
         confidence, XMin, XMax, YMin, YMax.

@@ -28,37 +28,35 @@ NO_IMAGE = -1
 
 @subroutine
 def _read_string(data, at, truth, state, threshold, image, offsets):
-    """Read and match the predictions of one image. Return a status, such as DONE, and the offset of the next line."""
+    """Read and match the predictions of one image. Return the offset of the next line, 0 if a line is not plain."""
     while True:
         begin = at = after_blanks(data, at)
         label, end, _ = text_at(data, at, truth.labels)
         if end == begin:
             at = after_line(data, begin)
-            return (DONE if at else NOT_PLAIN), at
+            return at
         if byte_at(data, end) != BLANK and byte_at(data, end) != TAB:
-            return NOT_PLAIN, at
+            return 0
         confidence, at = token_number_at(data, end + 1)
         x_min, at = token_number_at(data, at)
         y_min, at = token_number_at(data, at)
         x_max, at = token_number_at(data, at)
         y_max, at = token_number_at(data, at)
         if at == 0:
-            return NOT_PLAIN, at
+            return 0
         state.counts[PREDICTIONS] += 1
         if label < 0 and (truth.closed[1] or not is_plain(data, begin, end)):
-            return NOT_PLAIN, at
+            return 0
         if image == NO_IMAGE:
             continue
         state.counts[UNKNOWN_LABELS] += label < 0 or label >= truth.listed
         position = np.int64(state.class_positions[label]) if label >= 0 else np.int64(-1)
         coordinates = (x_min, x_max, y_min, y_max)
-        status = add_prediction(truth, state, offsets, threshold, image, label, position, confidence, coordinates)
-        if status != DONE:
-            return status, at
+        add_prediction(truth, state, offsets, threshold, image, label, position, confidence, coordinates)
 
 
-@kernel(types.uint8[::1], types.int64, types.int64, TRUTH, STATE, types.float64, types.boolean)
-def read_strings(data, at, stop, truth, state, threshold, groups_count):
+@kernel(types.uint8[::1], types.int64, types.int64, TRUTH, STATE, types.float64, types.int64)
+def read_strings(data, at, stop, truth, state, threshold, group_kind):
     """Read whole lines and match their predictions.
 
     Parameters
@@ -69,32 +67,32 @@ def read_strings(data, at, stop, truth, state, threshold, groups_count):
         Offsets of the first line and of the end; the byte at ``stop - 1`` is a line feed.
     truth : KernelTruth
     state : DetectionState
-        Must have room for one more curve entry per 12 bytes (the length of the shortest prediction), one more entry per
-        group in the images that are read, and one more hash of an unknown image per 3 bytes. A group needs its own
-        entry, because the detections that it absorbs can be entries too.
+        Must have room for one more entry per 12 bytes (the length of the shortest prediction) and copy for an ancestor,
+        one more entry per group in the images that are read, and one more hash of an unknown image per 3 bytes. A group
+        needs its own entry, because the detections that it absorbs can be entries too.
     threshold : float64
         Smallest IoU of a match.
-    groups_count : bool
-        Whether a group-of box with detections counts as a true positive (weight 1) or not at all (weight 0).
+    group_kind : int64
+        Kind of the curve entry of a group-of box with detections: HIT (weight 1), PARTIAL_HIT (weight between 0 and 1)
+        or NO_ENTRY (weight 0).
 
     Returns
     -------
     int64
-        DONE, or the reason why only the reference implementation can read the file: NOT_PLAIN (special syntax, such as
-        quotes) or NEGATIVE_CONFIDENCE. The state is valid only after DONE.
+        DONE or NOT_PLAIN. The state is valid only after DONE.
     """
     while at < stop:
         image, at = next_image(data, at, truth, state)
         if at == 0:
             return NOT_PLAIN
         if image < 0:
-            status, at = _read_string(data, at, truth, state, threshold, image, (0, 0))
+            at = _read_string(data, at, truth, state, threshold, image, (0, 0))
         else:
             offsets = offsets_of(truth, image)
             set_class_positions(truth, state, image)
-            status, at = _read_string(data, at, truth, state, threshold, image, offsets)
+            at = _read_string(data, at, truth, state, threshold, image, offsets)
             clear_class_positions(truth, state, image)
-            finish_image(truth, state, offsets, image, groups_count)
-        if status != DONE:
-            return status
+            finish_image(truth, state, offsets, image, group_kind)
+        if at == 0:
+            return NOT_PLAIN
     return DONE

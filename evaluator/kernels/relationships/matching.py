@@ -12,7 +12,7 @@ from evaluator.kernels import CROWD
 from evaluator.kernels.jit import inlined, kernel, subroutine
 from evaluator.kernels.overlap import precedes
 from evaluator.kernels.reading import (
-    BEYOND_ONE,
+    BEYOND,
     DONE,
     ENTRIES,
     IGNORED,
@@ -171,7 +171,7 @@ def _count_unusual(counts, confidence, coordinates, threshold):
     inverted = inverted or coordinates[4] >= coordinates[5] or coordinates[6] >= coordinates[7]
     counts[INVERTED] += inverted
     counts[OUTSIDE] += low < 0.0 or high > 1.0
-    counts[BEYOND_ONE] += confidence > 1.0
+    counts[BEYOND] += confidence > 1.0
     if inverted or low < 0.0 or high > 1.0:
         first, second = coordinates[:4], coordinates[4:]
         around = min(first[0], second[0]), max(first[1], second[1]), min(first[2], second[2]), max(first[3], second[3])

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from evaluator.kernels.jit import read_only
 from evaluator.kernels.text.lookup import INDEX, TextIndex
 
-# Index of the number of unknown relations in the array ``counts``. evaluator.kernels.reading defines lower indices.
-UNKNOWN_RELATIONS = 10
-COUNTS = 11
+# Index of the number of unknown relations in the array ``counts``. Lower indices are in evaluator.kernels.reading.
+UNKNOWN_RELATIONS = 11
+COUNTS = 12
 # Number of values in each row of ``best_candidates``: confidence, overlap, coordinates of both boxes.
 CANDIDATE_NUMBERS = 10
 

@@ -7,11 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.files.submission import SubmissionTable
+from evaluator.kernels import LOWEST_CONFIDENCE
 from evaluator.metrics.matching import TieBreaks, contains, most_confident, positions_in_groups
 from evaluator.tracks.shared.label_truth import ObjectTruth
 
-# Only detections with a confidence above this value are scored, as in the official Open Images code.
-LOWEST_CONFIDENCE = -10.0
 MAX_PER_IMAGE_AND_CLASS = 10_000
 
 
@@ -81,27 +80,31 @@ def predicted(truth: ObjectTruth, table: SubmissionTable, boxes: NDArray[np.floa
     rows, others = np.flatnonzero(codes >= 0), np.flatnonzero(codes < 0)
     labels = codes[rows]
     if expand:
-        copies, ancestors = ancestors_of(truth, labels)
+        copies, ancestors = ancestors_of(truth.ancestors_from, truth.ancestors, labels)
         rows, labels = np.r_[rows, rows[copies]], np.r_[labels, ancestors]
     rows, labels = np.r_[rows, others], np.r_[labels, codes[others]]
     confidences = table.numbers("Score")[rows, 0]
     return Detections(table.codes("image")[rows], labels, confidences, boxes[rows], rows, np.arange(len(rows)))
 
 
-def ancestors_of(truth: ObjectTruth, labels: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def ancestors_of(
+    ancestors_from: NDArray[np.int64], ancestors: NDArray[np.int64], labels: NDArray[np.integer[Any]]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the ancestors of all given labels as two arrays: index into ``labels``, and code of the ancestor.
 
-    Each index occurs once for every ancestor of its label. The length of both arrays is the total number of ancestors.
+    Each index is repeated once for every ancestor of its label. Both arrays have the shape (copies,).
+    ``ancestors_from`` and ``ancestors`` are those of :class:`~evaluator.tracks.shared.label_truth.ObjectTruth`.
+
+    >>> ancestors_of(np.array([0, 0, 2]), np.array([7, 8]), np.array([0, 1]))
+    (array([1, 1]), array([7, 8]))
     """
-    ends = truth.ancestor_ends
-    starts = np.r_[0, ends[:-1]]
-    counts = (ends - starts)[labels]
+    counts = np.diff(ancestors_from)[labels]
     origins = np.repeat(np.arange(len(labels)), counts)
-    return origins, truth.ancestors[np.repeat(starts[labels], counts) + positions_in_groups(origins)]
+    return origins, ancestors[np.repeat(ancestors_from[labels], counts) + positions_in_groups(origins)]
 
 
 def are_valid(detections: Detections) -> NDArray[np.bool_]:
-    """Return which detections have a positive area, and a confidence above :data:`LOWEST_CONFIDENCE`, shape (N,)."""
+    """Return which detections have a positive area and a confidence above ``LOWEST_CONFIDENCE``, shape (N,)."""
     boxes = detections.boxes
     has_area = (boxes[:, 0] < boxes[:, 1]) & (boxes[:, 2] < boxes[:, 3])
     return np.asarray(has_area & (detections.confidences > LOWEST_CONFIDENCE))

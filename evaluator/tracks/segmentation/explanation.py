@@ -98,7 +98,7 @@ def _are_annotated(truth: SegmentationTruth) -> NDArray[np.bool_]:
     rows, (_, labels) = truth.object_masks, truth.images_and_labels(truth.object_keys)
     if not truth.has_copies:
         return np.ones(len(rows), bool)
-    origins, ancestors = ancestors_of(truth, labels)
+    origins, ancestors = ancestors_of(truth.ancestors_from, truth.ancestors, labels)
     copies = np.unique(rows[origins] * len(truth.labels) + ancestors)
     return ~contains(copies, rows * len(truth.labels) + labels)
 

@@ -25,7 +25,7 @@ from evaluator.files.notices import (
 )
 from evaluator.files.rows import RowReader
 from evaluator.kernels.reading import (
-    BEYOND_ONE,
+    BEYOND,
     INVERTED,
     NEGATIVE_CONFIDENCE,
     NOT_PLAIN,
@@ -198,7 +198,7 @@ def add_notices(truth: LabelTruth, readers: Sequence[Reader], findings: Findings
     if not truth.images_listed:
         notice_unknown_images(findings, counts[UNKNOWN_IMAGES])
     predictions = int(predictions_of_images(readers).sum())
-    odd = {"inverted": counts[INVERTED], "outside": counts[OUTSIDE], "beyond": counts[BEYOND_ONE]}
+    odd = {"inverted": counts[INVERTED], "outside": counts[OUTSIDE], "beyond": counts[BEYOND]}
     notice_oddities(findings, predictions, **odd)
     notice_unknown_labels(findings, counts[UNKNOWN_LABELS], listed=truth.public_labels[1])
     notice_nothing_to_score(findings, predictions, predictions - counts[USELESS])

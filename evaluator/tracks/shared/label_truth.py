@@ -171,6 +171,11 @@ class ObjectTruth(VerifiedTruth):
     """Index into ``ancestors`` after the last ancestor of each label; shape (labels,)."""
 
     @property
+    def ancestors_from(self) -> NDArray[np.int64]:
+        """Index into ``ancestors`` of the first ancestor of each label, followed by the end; shape (labels + 1,)."""
+        return np.append(0, self.ancestor_ends)
+
+    @property
     def has_copies(self) -> bool:
         """Whether objects and verified labels were copied to the ancestors or descendants of their label."""
         return bool(self.parameters["expand_hierarchy"])

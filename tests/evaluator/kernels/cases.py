@@ -22,10 +22,15 @@ LABELS = ["/m/a", "/m/01yrx", "/m/0bt9lr_long_label", "Ünïcode!"]
 IMAGES = ["a!", "00ff", "exactly16letters", "an-image-with-a-rather-long-name"]
 TREE = {"LabelName": "root", "Subcategory": [{"LabelName": LABELS[0], "Subcategory": [{"LabelName": LABELS[1]}]}]}
 TREE["Subcategory"] += [{"LabelName": label} for label in LABELS[2:]]  # type: ignore[operator]
+# In this hierarchy, a label has two parents and three ancestors.
+LAST = {"LabelName": LABELS[1]}
+NET = {"LabelName": LABELS[3], "Subcategory": [{"LabelName": label, "Subcategory": [LAST]} for label in LABELS[::2]]}
+NET = {"LabelName": "root", "Subcategory": [NET, {"LabelName": LABELS[0]}]}
 # The grid of coordinates is coarse, so that equal overlaps, touching boxes and identical boxes are frequent.
 EDGES = ["0", "0.25", "0.5", "0.75", "1"]
 CONFIDENCES = ["0", "-0.0", "0.5", ".5", "5e-1", "+0.9", "0.90000000000000002220446", "1", "1.0", "0.123456", "0.1"]
 ODD_NUMBERS = ["1e-999", "1e-320", "7.5", "0.49999999999999994", "123456789012345678901234567890e-30", "00.5", "1e22"]
+NEGATIVE = ["-0.5", "-5e-1", "-1", "-1.0", "-2.5", "-1e-320", "-9.999999999999998", "-10", "-11", "-1e300"]
 PIECES = b'|,|"| |\n|\r|\0|\t|-|+|.|e|E5|nan|inf|1e400|\xff|0x1|1_0|\n\n| 0.5|,0.5|0|1e'.split(b"|")
 PIECES += ["ü".encode(), b"9" * 70, b"x" * 300]
 BLANKS = [" ", " ", " ", "  ", "\t", " \t "]
@@ -52,7 +57,7 @@ def truth(chance: random.Random, folder: Path) -> Path:
     (folder / "boxes.csv").write_text("\n".join(boxes) + "\n")
     (folder / "image_labels.csv").write_text("\n".join(["ImageID,LabelName,Confidence", *verified]) + "\n")
     if chance.random() < 0.5:
-        (folder / "hierarchy.json").write_text(json.dumps(TREE))
+        (folder / "hierarchy.json").write_text(json.dumps(chance.choice([TREE, NET])))
     if chance.random() < 0.5:
         (folder / "classes.csv").write_text("".join(f"{label},name\n" for label in LABELS))
     if chance.random() < 0.5:
@@ -79,6 +84,7 @@ def detections(chance: random.Random) -> dict[str, list[list[str]]]:
     """Return random predictions by image. Each prediction has a label, a confidence, XMin, YMin, XMax and YMax."""
     names = [*IMAGES, "unknown"] if chance.random() < 0.3 else IMAGES
     labels = [*LABELS, "/m/unknown"] if chance.random() < 0.3 else LABELS[: chance.randint(1, len(LABELS))]
+    confidences = [*CONFIDENCES, *NEGATIVE] if chance.random() < 0.3 else CONFIDENCES
     drawn: dict[str, list[list[str]]] = {}
     for image in chance.sample(names, chance.randint(0, len(names))):
         found = drawn.setdefault(image, [])
@@ -86,7 +92,7 @@ def detections(chance: random.Random) -> dict[str, list[list[str]]]:
             if found and chance.random() < 0.1:
                 found.append(found[0])
                 continue
-            found.append([chance.choice(labels), number(chance, CONFIDENCES), *box(chance)])
+            found.append([chance.choice(labels), number(chance, confidences), *box(chance)])
     return drawn
 
 

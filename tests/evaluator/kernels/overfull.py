@@ -16,7 +16,7 @@ def rows(chance: random.Random, images: list[str], labels: list[str]) -> Rows:
     Confidences in this image are often equal, so that predictions at the cap are tied.
     """
     image, few = chance.choice(images), chance.sample(labels, min(len(labels), chance.choice([1, 1, 2])))
-    tied, found = chance.choice(["0.5", "0", "1"]), []
+    tied, found = chance.choice(["0.5", "0", "1", "-0.5", "-10"]), []
     for label in few:
         equal = chance.choice([1.0, 0.5, 0.0])
         for _ in range(chance.choice(COUNTS)):

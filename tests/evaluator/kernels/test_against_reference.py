@@ -1,5 +1,6 @@
 """The results of a track's fast path (compiled kernels) are bit-identical to those of its reference implementation."""
 
+import json
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
         {"group_of_weight": 0.3},
         {"iou_threshold": 0.3},
         {"expand_predictions": True},
+        {"expand_predictions": True, "expand_hierarchy": False},
         {"require_all_images": True},
         {"protocol": "fiftyone"},
         {"protocol": "fiftyone", "classwise": False},
@@ -29,7 +31,7 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "openimages-relationships": [{}, {"iou_threshold": 0.3}, {"weights": (0.2, 0.3, 0.5)}],
 }
 EXPLAINED = ReportOptions(explanation=True, curves=True)
-DRAWN_FILES = 60
+DRAWN_FILES = 120
 EXAMPLES = settings(
     max_examples=300,
     deadline=None,
@@ -85,7 +87,7 @@ def test_both_implementations_give_equal_results_for_damaged_files(track: str, s
     assert fast == reference
 
 
-@pytest.mark.parametrize(("track", "enough"), [("openimages-detection", 30), ("openimages-relationships", 25)])
+@pytest.mark.parametrize(("track", "enough"), [("openimages-detection", 60), ("openimages-relationships", 50)])
 def test_many_random_files_are_scored_by_the_fast_path_and_some_have_hits(
     track: str, enough: int, tmp_path: Path
 ) -> None:
@@ -123,7 +125,7 @@ class Large:
         return "\n".join(["ImageId,PredictionString", *(f"{image},{' '.join(strings[image])}" for image in strings)])
 
 
-def many_boxes(chance: random.Random) -> Large:
+def many_boxes(chance: random.Random, confidences: list[str] = cases.CONFIDENCES) -> Large:
     header = ["ImageID", "LabelName", "Score", "XMin", "YMin", "XMax", "YMax"]
     boxes, rows = ["ImageID,LabelName,XMin,XMax,YMin,YMax,IsGroupOf"], []
     for image in (f"image{number}" for number in range(2_500)):
@@ -131,9 +133,15 @@ def many_boxes(chance: random.Random) -> Large:
             x, y = (sorted(chance.choices(cases.EDGES, k=2), key=float) for _ in range(2))
             label = chance.choice(["cat", "dog"])
             boxes.append(f"{image},{label},{x[0]},{x[1]},{y[0]},{y[1]},{int(chance.random() < 0.2)}")
-            rows += [[image, label, chance.choice(cases.CONFIDENCES), x[0], y[0], x[1], y[1]] for _ in range(12)]
+            rows += [[image, label, chance.choice(confidences), x[0], y[0], x[1], y[1]] for _ in range(12)]
+    tree = {"LabelName": "root", "Subcategory": [{"LabelName": "dog", "Subcategory": [{"LabelName": "cat"}]}]}
     truth = {"boxes.csv": "\n".join(boxes), "image_labels.csv": "ImageID,LabelName,Confidence\n"}
+    truth["hierarchy.json"] = json.dumps(tree)
     return Large(truth, header, rows, [1, 2, 3, 4, 5, 6])
+
+
+def boxes_with_negative_confidences(chance: random.Random) -> Large:
+    return many_boxes(chance, [*cases.CONFIDENCES, *cases.NEGATIVE])
 
 
 def many_pairs(chance: random.Random) -> Large:
@@ -153,16 +161,29 @@ def many_pairs(chance: random.Random) -> Large:
 
 @pytest.mark.parametrize("shape", ["kaggle", "long"])
 @pytest.mark.parametrize(
-    ("track", "made", "report"),
+    ("track", "made", "report", "parameters"),
     [
-        ("openimages-detection", many_boxes, ReportOptions()),
-        ("openimages-detection", many_boxes, EXPLAINED),
-        ("openimages-relationships", many_pairs, ReportOptions()),
+        ("openimages-detection", many_boxes, ReportOptions(), {}),
+        ("openimages-detection", many_boxes, EXPLAINED, {}),
+        ("openimages-detection", many_boxes, ReportOptions(), {"group_of_weight": 0.3}),
+        ("openimages-detection", many_boxes, ReportOptions(), {"expand_predictions": True}),
+        ("openimages-detection", many_boxes, EXPLAINED, {"expand_predictions": True}),
+        ("openimages-detection", boxes_with_negative_confidences, ReportOptions(), {}),
+        ("openimages-detection", boxes_with_negative_confidences, EXPLAINED, {}),
+        ("openimages-relationships", many_pairs, ReportOptions(), {}),
     ],
-    ids=["detection", "explained detection", "relationships"],
+    ids=[
+        *("detection", "explained", "partial weights", "expanded", "expanded and explained"),
+        *("negative", "negative and explained", "relationships"),
+    ],
 )
 def test_any_number_of_threads_gives_the_same_report(
-    track: str, made: Callable[[random.Random], Large], report: ReportOptions, shape: str, tmp_path: Path
+    track: str,
+    made: Callable[[random.Random], Large],
+    report: ReportOptions,
+    parameters: dict[str, Any],
+    shape: str,
+    tmp_path: Path,
 ) -> None:
     """The file has many blocks. In the long layout, the rows of each image are in many different blocks."""
     large = made(chance := random.Random(5))
@@ -172,8 +193,9 @@ def test_any_number_of_threads_gives_the_same_report(
         (folder / name).write_text(text)
     submission.write_text(large.content(shape, chance))
     assert submission.stat().st_size > 3 << 19
-    way, fast, reference = cases.both(track, folder, submission, report=report)
+    options: dict[str, Any] = {"report": report, "parameters": parameters}
+    way, fast, reference = cases.both(track, folder, submission, **options)
     assert (way, fast) == ("fast path", reference)
     for threads in (2, 3, 7):
-        answer = cases.answer(track, folder, submission, report=report, resources=Resources(threads=threads))
+        answer = cases.answer(track, folder, submission, **options, resources=Resources(threads=threads))
         assert answer == ("fast path", fast)

@@ -54,7 +54,6 @@ def outcome(folder: Path, track: str, content: bytes, limits: Limits, **paramete
         ("PredictionString,ImageId\n{row},street\n", {}, ReferenceNeeded.STRING_BEFORE_IMAGE),
         ("\udcff{header}\nstreet,{row}\n", {}, ReferenceNeeded.UNDECODABLE_HEADER),
         ('{header}\n"street",{row}\n', {}, ReferenceNeeded.NOT_PLAIN),
-        ("{header}\nstreet,{negative}\n", {}, ReferenceNeeded.NEGATIVE_CONFIDENCE),
         ("{header}\nstreet,{row} {row}\n", {"boxes": 1}, ReferenceNeeded.TOO_MANY_PREDICTIONS),
         ("{header}\nstreet,{row}\nkitchen,{row}\n", {"images": 1}, ReferenceNeeded.TOO_MANY_IMAGES),
         ("{header}\nattic,{row}\nattic,{row}\n", {}, ReferenceNeeded.REPEATED_IMAGE),
@@ -64,9 +63,15 @@ def outcome(folder: Path, track: str, content: bytes, limits: Limits, **paramete
 def test_the_fast_path_returns_its_reason(
     track: str, text: str, limits: dict[str, int], reason: ReferenceNeeded, tmp_path: Path
 ) -> None:
-    row = PREDICTIONS[track]
-    content = text.format(header=HEADER, row=row, negative=row.replace("0.5", "-0.5", 1))
+    content = text.format(header=HEADER, row=PREDICTIONS[track])
     assert outcome(tmp_path, track, content.encode(errors="surrogateescape"), Limits(**limits)) is reason
+
+
+def test_the_fast_path_of_relationships_reads_no_negative_confidences(tmp_path: Path) -> None:
+    for track in PREDICTIONS:
+        content = f"{HEADER}\nstreet,{PREDICTIONS[track].replace('0.5', '-0.5', 1)}\n"
+        found = outcome(tmp_path, track, content.encode(), Limits())
+        assert (found is ReferenceNeeded.NEGATIVE_CONFIDENCE) == (track == "openimages-relationships")
 
 
 @pytest.mark.parametrize("track", PREDICTIONS)
@@ -79,8 +84,6 @@ def test_a_damaged_gzip_file_is_not_scored_and_a_plain_file_is(track: str, tmp_p
 @pytest.mark.parametrize(
     ("parameters", "reason"),
     [
-        ({"group_of_weight": 0.3}, ReferenceNeeded.OTHER_PARAMETERS),
-        ({"expand_predictions": True}, ReferenceNeeded.OTHER_PARAMETERS),
         ({"protocol": "fiftyone"}, ReferenceNeeded.OTHER_PROTOCOL),
         ({"require_all_images": True}, ReferenceNeeded.MISSING_IMAGES),
     ],

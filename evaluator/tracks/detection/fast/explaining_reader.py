@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluator.kernels import LOWEST_CONFIDENCE
 from evaluator.kernels.detection.explained import (
     CONFUSIONS,
     PLAIN_WITHIN_CAP,
@@ -20,6 +21,7 @@ from evaluator.kernels.detection.explained import (
 from evaluator.kernels.detection.explaining import explain
 from evaluator.kernels.detection.state import ALL_OF_IMAGE, COLLECTED, MAX_PER_IMAGE_AND_CLASS, KernelTruth
 from evaluator.metrics.errors import MISSED
+from evaluator.tracks.detection.candidates import ancestors_of
 from evaluator.tracks.detection.explain.slices import BOUNDS
 from evaluator.tracks.detection.fast.overfull import Collected, within_cap
 from evaluator.tracks.detection.fast.reader import BYTES_PER_DETECTION, BlockReader
@@ -147,6 +149,8 @@ class ExplainingReader(BlockReader):
 
         The predictions must include all predictions of each of these images.
         """
+        if len(self.full_truth.ancestors):
+            found = with_copies(self.full_truth, found)
         size = len(found.images)
         if size > len(self.overlaps.others):
             self.overlaps, self.outcomes = self._new_overlaps(size), self._new_outcomes(size)
@@ -168,8 +172,9 @@ class ExplainingReader(BlockReader):
         sizes = np.diff(starts, append=len(found.images))
         if sizes.max(initial=0) <= MAX_PER_IMAGE_AND_CLASS:
             return found.caps
-        x_min, x_max, y_min, y_max = found.numbers[:, 1:].T
-        capped = np.flatnonzero(np.repeat(sizes > MAX_PER_IMAGE_AND_CLASS, sizes) & (x_min < x_max) & (y_min < y_max))
+        confidences, x_min, x_max, y_min, y_max = found.numbers.T
+        is_valid = (confidences > LOWEST_CONFIDENCE) & (x_min < x_max) & (y_min < y_max)
+        capped = np.flatnonzero(np.repeat(sizes > MAX_PER_IMAGE_AND_CLASS, sizes) & is_valid)
         rivals = Collected(found.images[capped], found.labels[capped], found.numbers[capped])
         caps = np.full(len(found.images), WITHIN_CAP | PLAIN_WITHIN_CAP, np.uint8)
         caps[capped] = 0
@@ -177,6 +182,18 @@ class ExplainingReader(BlockReader):
         for truth, bit in ((self.full_truth, WITHIN_CAP), (plain, PLAIN_WITHIN_CAP)):
             caps[capped[within_cap(truth, rivals)]] |= bit
         return caps
+
+
+def with_copies(truth: KernelTruth, found: Predictions) -> Predictions:
+    """Return the given predictions and copies of them for the ancestors of their classes, ordered by image.
+
+    The copies for the same image follow the other predictions, as in the reference implementation.
+    """
+    known = np.flatnonzero(found.labels >= 0)
+    copies, ancestors = ancestors_of(truth.ancestors_from, truth.ancestors, found.labels[known])
+    rows = np.append(np.arange(len(found.labels)), known[copies])
+    labels = np.append(found.labels, ancestors.astype(np.int32))
+    return by_image(found._replace(images=found.images[rows], labels=labels, numbers=found.numbers[rows]))
 
 
 def by_image(found: Predictions) -> Predictions:

@@ -39,7 +39,8 @@ def explained(
     Declined
         If the reference implementation must read the file.
     """
-    arrays, hierarchy, resources = kernel_truth(truth), hierarchy_of(truth), request.resources
+    arrays = kernel_truth(truth, expand_predictions=parameters.expand_predictions)
+    hierarchy, resources = hierarchy_of(truth), request.resources
     objects = ObjectOutcomes.of(arrays)
 
     def readers_for(header: FileHeader) -> Sequence[ExplainingReader]:

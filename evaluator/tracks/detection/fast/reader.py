@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.files.blocks import Declined
+from evaluator.kernels.curves.average_precision import HIT, PARTIAL_HIT
 from evaluator.kernels.detection import state as kernels
 from evaluator.kernels.detection.matching import finish_all_images
 from evaluator.kernels.detection.overfull import match_collected
@@ -55,9 +56,10 @@ class BlockReader:
         self.truth = truth
         self.header = header
         self.threshold: float = parameters.iou_threshold
-        self.groups_count: bool = parameters.group_of_weight == 1
+        self.group_kind = {0.0: kernels.NO_ENTRY, 1.0: HIT}.get(parameters.group_of_weight, PARTIAL_HIT)
         self.cell_of_kind = np.array(header.positions, np.int64)
         self.kind_of_cell = np.argsort(self.cell_of_kind).astype(np.int64)
+        self.copies = 1 + int(np.diff(truth.ancestors_from).max(initial=0))
         self.batch = Batch.empty(texts=2, numbers=5)
         self.unknown_image_hashes: list[NDArray[np.uint64]] = []
         self.state = self._new_state(collects)
@@ -119,7 +121,7 @@ class BlockReader:
             self.state = self.state._replace(unknown_image_hashes=np.empty(lines, np.uint64))
         state = self.state
         if self.header.kaggle:
-            status = read_strings(data, 0, stop, self.truth, state, self.threshold, self.groups_count)
+            status = read_strings(data, 0, stop, self.truth, state, self.threshold, self.group_kind)
         else:
             status = read_rows(
                 data, 0, stop, self.kind_of_cell, self.cell_of_kind, self.batch, self.truth, state, self.threshold
@@ -170,7 +172,7 @@ class DetectionReader(BlockReader):
         Declined
             If the reference implementation must read the file.
         """
-        detections = stop // BYTES_PER_DETECTION + 1
+        detections = (stop // BYTES_PER_DETECTION + 1) * self.copies
         found_groups = min(detections, len(self.truth.groups)) if self.header.kaggle else 0
         self._make_room(detections + found_groups)
         if self.state.collects.any():
@@ -208,7 +210,7 @@ class DetectionReader(BlockReader):
         """
         left = capped(self.truth, joined([collected(reader.state) for reader in readers]))
         self._make_room(len(left.images) + len(self.truth.groups))
-        match_collected(self.truth, self.state, self.threshold, self.header.kaggle, self.groups_count, *left)
+        match_collected(self.truth, self.state, self.threshold, self.header.kaggle, self.group_kind, *left)
 
     def _collect_into(self, more: int) -> None:
         """Make room for ``more`` collected predictions.
@@ -233,13 +235,12 @@ class DetectionReader(BlockReader):
         Only the long layout, which has one row for each prediction, needs this step.
         """
         self._make_room(len(self.truth.boxes) + len(self.truth.groups))
-        finish_all_images(self.truth, self.state, self.groups_count)
+        finish_all_images(self.truth, self.state, self.group_kind)
 
     def entries(self) -> Segments:
         """Return the confidences and codes of all curve entries, one pair of arrays per memory segment.
 
-        A curve entry is a prediction in a precision/recall curve. A code contains the class, the usage of the image,
-        and whether the entry is a false positive.
+        A code contains the class, the usage of the image, and the kind of the entry, such as false positive.
         """
         used = int(self.state.counts[ENTRIES])
         return [*self.filled, (self.state.confidences[:used], self.state.codes[:used])]

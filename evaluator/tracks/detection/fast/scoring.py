@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from evaluator.catalog import DETECTION
 from evaluator.files.blocks import Declined
+from evaluator.kernels.curves.average_precision import MISS, PARTIAL_HIT
 from evaluator.kernels.detection.state import MAX_PER_IMAGE_AND_CLASS, NONE_OF_IMAGE, WITH_AREA, KernelTruth
+from evaluator.kernels.reading import NEGATIVE
 from evaluator.metrics.bootstrap import Numbers
 from evaluator.metrics.resampling import crowded_images
 from evaluator.problems import Findings
@@ -25,6 +27,7 @@ from evaluator.tracks.detection.summary import EntryCounts, split_report
 from evaluator.tracks.detection.truth import DetectionParameters, DetectionTruth
 from evaluator.tracks.interface import Outcome
 from evaluator.tracks.shared.curves.buckets import HALVES, EntryBuckets
+from evaluator.tracks.shared.curves.weighted import WeightedBuckets
 from evaluator.tracks.shared.fast import (
     FileHeader,
     add_notices,
@@ -38,8 +41,6 @@ def score(
     truth: DetectionTruth, request: ScoringRequest, parameters: DetectionParameters, findings: Findings
 ) -> Outcome | ReferenceNeeded:
     """Score a submission on every split, or return the reason why the reference implementation is needed."""
-    if parameters.expand_predictions or parameters.group_of_weight not in (0.0, 1.0):
-        return ReferenceNeeded.OTHER_PARAMETERS
     if parameters.protocol != "tfod":
         return ReferenceNeeded.OTHER_PROTOCOL
     if request.report.matches or (request.report.explains and request.report.bootstrap):
@@ -91,12 +92,10 @@ def outcome_of(
     merge_threads(readers)
     refuse_missing_images(readers, parameters)
     progress("scoring", 0.0)
-    entries = entries_with_images(readers) if request.report.needs_images else None
-    # Each label has one precision/recall curve for scored entries and one for unscored entries. All unknown labels
-    # count as one label.
+    entries = entries_with_images(readers, weight) if request.report.needs_images else None
+    # Each label has one class for scored entries and one for unscored entries. All unknown labels count as one label.
     classes = 2 * len(truth.labels) + 2
-    buckets = EntryBuckets.of([part for reader in readers for part in reader.entries()], classes)
-    buckets.sort(request.resources.threads)
+    buckets = sorted_entries(readers, classes, weight, request.resources.threads)
     add_notices(truth, readers, findings)
     splits = {name: report(truth, buckets, name, weight) for name in truth.splits}
     if entries is None:
@@ -118,7 +117,7 @@ def read_file(
     Declined
         If the reference implementation must read the file.
     """
-    arrays = kernel_truth(truth)
+    arrays = kernel_truth(truth, expand_predictions=parameters.expand_predictions)
     submission, resources, keeps_images = request.submission, request.resources, request.report.needs_images
     readers = read_once(submission, resources, arrays, parameters, keeps_images=keeps_images)
     overfull = predictions_of_images(readers) > MAX_PER_IMAGE_AND_CLASS
@@ -159,12 +158,26 @@ def read_once(
     return read_all(submission, resources, DETECTION, readers)
 
 
-def entries_with_images(readers: Sequence[DetectionReader]) -> Entries:
-    """Return the precision/recall curve entries that all threads have found, with the image of each entry."""
+def sorted_entries(
+    readers: Sequence[DetectionReader], classes: int, group_weight: float, threads: int
+) -> EntryBuckets | WeightedBuckets:
+    """Return the curve entries of all threads, sorted by class and confidence."""
+    segments = [part for reader in readers for part in reader.entries()]
+    has_negatives = any(reader.state.counts[NEGATIVE] for reader in readers)
+    if has_negatives or group_weight not in (0.0, 1.0):
+        return WeightedBuckets.of(segments, classes, group_weight, threads)
+    buckets = EntryBuckets.of(segments, classes)
+    buckets.sort(threads)
+    return buckets
+
+
+def entries_with_images(readers: Sequence[DetectionReader], group_weight: float) -> Entries:
+    """Return the curve entries of all threads, with the image of each entry."""
     segments = [part for reader in readers for part in reader.entries()]
     confidences, codes = (np.concatenate(parts) for parts in zip(*segments, strict=True))
     images = np.concatenate([part for reader in readers for part in reader.entry_images()])
-    return Entries(images, codes >> np.uint32(2), confidences, (codes & np.uint32(1) == 0).astype(float))
+    weights = np.where(codes >= PARTIAL_HIT, group_weight, (codes & np.uint32(MISS) == 0).astype(float))
+    return Entries(images, (codes & np.uint32(PARTIAL_HIT - 1)) >> np.uint32(2), confidences, weights)
 
 
 def merge_threads(readers: Sequence[DetectionReader]) -> None:
@@ -183,14 +196,15 @@ def merge_threads(readers: Sequence[DetectionReader]) -> None:
         first.finish()
 
 
-def report(truth: DetectionTruth, buckets: EntryBuckets, split: str, group_weight: float) -> SplitReport:
+def report(
+    truth: DetectionTruth, buckets: EntryBuckets | WeightedBuckets, split: str, group_weight: float
+) -> SplitReport:
     """Return the score report for one split."""
-    halves, classes = list(HALVES[split]), len(truth.labels)
-    scored = np.diff(buckets.ends).reshape(-1, 2)[:classes, halves].sum(axis=1)
-    false = buckets.false.reshape(-1, 2)[:classes, halves].sum(axis=1)
+    halves = HALVES[split]
+    hits, groups, false = buckets.counts(halves)[:, : len(truth.labels)]
 
     def areas(positives: Numbers) -> Numbers:
         return buckets.average_precisions(positives, halves)
 
-    counts = EntryCounts(scored, (scored - false).astype(float), false)
+    counts = EntryCounts(hits + groups + false, hits + group_weight * groups, false)
     return split_report(truth, split, group_weight, areas, counts)

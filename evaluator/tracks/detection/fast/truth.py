@@ -12,8 +12,11 @@ from evaluator.metrics.matching import contains
 from evaluator.tracks.detection.truth import DetectionTruth
 
 
-def kernel_truth(truth: DetectionTruth) -> KernelTruth:
-    """Return the arrays of a ground truth in the form that the kernels expect."""
+def kernel_truth(truth: DetectionTruth, *, expand_predictions: bool) -> KernelTruth:
+    """Return the arrays of a ground truth in the form that the kernels expect.
+
+    If ``expand_predictions`` is true, predictions are also matched as predictions of the ancestors of their classes.
+    """
     closed = np.array([truth.images_listed, truth.labels_listed])
     closed.flags.writeable = False
     return KernelTruth(
@@ -28,7 +31,16 @@ def kernel_truth(truth: DetectionTruth) -> KernelTruth:
         groups_from=truth.groups_from,
         boxes=truth.boxes,
         groups=truth.group_boxes,
+        **_ancestors(truth, wanted=expand_predictions),
     )
+
+
+def _ancestors(truth: DetectionTruth, *, wanted: bool) -> dict[str, Any]:
+    """Return the ancestors of each label; none if they are not wanted."""
+    ancestors_from, ancestors = truth.ancestors_from, truth.ancestors
+    if not wanted:
+        ancestors_from, ancestors = np.zeros_like(ancestors_from), ancestors[:0]
+    return _read_only({"ancestors_from": ancestors_from, "ancestors": np.array(ancestors)})
 
 
 def public_kernel_truth(truth: DetectionTruth) -> KernelTruth:
@@ -66,6 +78,8 @@ def _no_annotations(images: int) -> dict[str, NDArray[Any]]:
         "groups_from": np.zeros(1, np.int32),
         "boxes": np.empty((0, 4)),
         "groups": np.empty((0, 4)),
+        "ancestors_from": np.zeros(1, np.int64),
+        "ancestors": np.empty(0, np.int64),
     }
 
 
@@ -97,9 +111,6 @@ def hierarchy_of(truth: DetectionTruth) -> Hierarchy:
     verified_plain = contains(truth.labelled_unexpanded, truth.verified)
     for starts, chosen in ((truth.boxes_from, is_annotated), (truth.groups_from, groups)):
         verified_plain[np.repeat(np.arange(len(verified_plain)), np.diff(starts))[chosen]] = True
-    ancestors_from = np.zeros(len(truth.labels) + 1, np.int64)
-    if truth.has_copies:
-        ancestors_from[1:] = truth.ancestor_ends
     arrays = {
         "box_is_annotated": is_annotated,
         "group_is_annotated": groups,
@@ -107,10 +118,8 @@ def hierarchy_of(truth: DetectionTruth) -> Hierarchy:
         "annotated_from": np.searchsorted(images[annotated], np.arange(len(truth.images) + 1)).astype(np.int32),
         "annotated": annotated.astype(np.int32),
         "label_of_box": labels.astype(np.int32),
-        "ancestors_from": ancestors_from,
-        "ancestors": np.array(truth.ancestors),
     }
-    return Hierarchy(**_read_only(arrays))
+    return Hierarchy(**_read_only(arrays), **_ancestors(truth, wanted=truth.has_copies))
 
 
 def most_objects(truth: KernelTruth) -> tuple[int, int]:

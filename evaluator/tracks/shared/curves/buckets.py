@@ -12,7 +12,8 @@ from evaluator.kernels.curves.average_precision import average_precisions, scatt
 Segments = list[tuple[NDArray[np.float64], NDArray[np.uint32]]]
 """Confidences and codes of curve entries, in several pairs of arrays.
 
-A code is class × 4, plus 2 for a private image, plus 1 for a false positive.
+A code is class × 4, plus 2 for a private image, plus the kind of the entry; see
+:mod:`evaluator.kernels.curves.average_precision`.
 """
 WORTH_THREADS = 100_000  # For fewer sort keys than this, starting threads takes longer than sorting.
 HALVES = {"all": (0, 1), "public": (0,), "private": (1,)}
@@ -22,8 +23,9 @@ HALVES = {"all": (0, 1), "public": (0,), "private": (1,)}
 class EntryBuckets:
     """The sort keys of all entries in precision/recall curves, bucket by bucket.
 
-    A sort key encodes the confidence of an entry, and whether it is a false positive. The number of a bucket is class ×
-    2, plus 1 for private images.
+    The entries have no negative confidences, and none of them is a partial hit.
+
+    The number of a bucket is class × 2, plus 1 for private images.
 
     Attributes
     ----------
@@ -69,6 +71,16 @@ class EntryBuckets:
     def _sort(self, buckets: Sequence[int]) -> None:
         for number in buckets:
             self.bucket(number).sort()
+
+    def counts(self, halves: Sequence[int]) -> NDArray[np.int64]:
+        """Return the numbers of hits, of partial hits (always 0) and of false positives, shape (3, classes).
+
+        ``halves`` selects the public images (0), the private images (1), or both.
+        """
+        entries, false = (
+            found.reshape(-1, 2)[:, list(halves)].sum(axis=1) for found in (np.diff(self.ends), self.false)
+        )
+        return np.stack([entries - false, np.zeros_like(false), false])
 
     def average_precisions(self, positives: NDArray[np.float64], halves: Sequence[int]) -> NDArray[np.float64]:
         """Return the average precision of each class, NaN for a class without positives.

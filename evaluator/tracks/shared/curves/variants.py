@@ -22,6 +22,15 @@ Numbers = NDArray[np.float64]
 WORTH_THREADS = 100_000  # For fewer curve entries than this, starting threads takes longer than the computation itself.
 
 
+def confidences_of(keys: NDArray[np.uint64]) -> Numbers:
+    """Return the confidences from which :func:`evaluator.kernels.curves.variants.scatter_codes` computed sort keys.
+
+    >>> confidences_of(np.array([0.5, 0.0]).view(np.uint64) | kernels.SIGN)
+    array([0.5, 0. ])
+    """
+    return np.where(keys & kernels.SIGN, keys ^ kernels.SIGN, ~keys).view(np.float64)
+
+
 @dataclass(frozen=True, slots=True)
 class CodedCurves:
     """The entries of all precision/recall curves, curve by curve, in ascending order of confidence.
@@ -29,8 +38,7 @@ class CodedCurves:
     Attributes
     ----------
     keys, codes : uint64 and uint16 arrays of shape (N,)
-        Bits of the confidence of each entry, and a code that describes its outcome; see
-        :mod:`evaluator.kernels.curves.variants`.
+        Sort key of each entry, and its code; see :mod:`evaluator.kernels.curves.variants`.
     ends : int64 array of shape (curves + 1,)
         Start of each curve in ``keys``, and the end of the last one.
     by_curve : int64 array of shape (curves, low)
@@ -131,4 +139,4 @@ class CodedCurves:
         points = kernels.points_of_curve(keys, self.codes[part], roles, thresholds, counts) if positives > 0 else 0
         hits, partial, false = counts[:, :points]
         true = partial_weight * partial + hits
-        return Curve(thresholds[:points].view(np.float64), true / positives, true / (true + false))
+        return Curve(confidences_of(thresholds[:points]), true / positives, true / (true + false))

@@ -26,7 +26,7 @@ def test_the_fast_path_scores_overfull_images_like_the_reference_implementation(
     truth = cases.truth(chance, tmp_path / "truth")
     submission = tmp_path / "submission.csv"
     submission.write_text(overfull.file(chance, overfull.rows(chance, cases.IMAGES[:2], cases.LABELS[:3]), shape))
-    parameters = {"group_of_weight": float(seed % 3 > 0)}
+    parameters = {"group_of_weight": (0.0, 0.3, 1.0)[seed % 3], "expand_predictions": seed % 5 > 2}
     report = ReportOptions(curves=seed % 2 == 0, explanation=seed % 4 > 1)
     way, fast, reference = cases.both(
         TRACK, truth, submission, parameters=parameters, report=report, resources=Resources(threads=threads)
