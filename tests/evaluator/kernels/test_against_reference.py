@@ -158,8 +158,9 @@ def many_pairs(chance: random.Random) -> Large:
         ("openimages-detection", many_boxes, ReportOptions()),
         ("openimages-detection", many_boxes, EXPLAINED),
         ("openimages-relationships", many_pairs, ReportOptions()),
+        ("openimages-relationships", many_pairs, EXPLAINED),
     ],
-    ids=["detection", "explained detection", "relationships"],
+    ids=["detection", "explained detection", "relationships", "explained relationships"],
 )
 def test_any_number_of_threads_gives_the_same_report(
     track: str, made: Callable[[random.Random], Large], report: ReportOptions, shape: str, tmp_path: Path
