@@ -51,7 +51,8 @@ def precision_recall(confidences: NDArray[np.float64], weights: NDArray[np.float
     true, false = np.sum(by_weight, axis=0) if by_weight else np.zeros(len(weights)), np.cumsum(weights <= 0)
     last = np.r_[confidences[1:] != confidences[:-1], True][: len(confidences)]
     true, false = true[last], false[last]
-    return Curve(confidences[last], true / positives, true / (true + false))
+    # Adding zero turns -0.0 into 0.0. Otherwise, a report could depend on the order of the entries.
+    return Curve(confidences[last] + 0.0, true / positives, true / (true + false))
 
 
 def average_precision(confidences: NDArray[np.float64], weights: NDArray[np.float64], positives: float) -> float:
@@ -82,7 +83,17 @@ def average_precision(confidences: NDArray[np.float64], weights: NDArray[np.floa
         return float("nan")
     if len(confidences) == 0:
         return 0.0
-    curve = precision_recall(confidences, weights, positives)
+    return area_under(precision_recall(confidences, weights, positives))
+
+
+def area_under(curve: Curve) -> float:
+    """Return the area under an interpolated precision/recall curve; 0 if it has no points.
+
+    >>> area_under(Curve(np.array([0.9, 0.8]), np.array([0.5, 1.0]), np.array([0.5, 0.6])))
+    0.6
+    """
+    if not len(curve.recalls):
+        return 0.0
     envelope = np.maximum.accumulate(curve.precisions[::-1])[::-1]
     widths = np.diff(curve.recalls, prepend=0.0)
     # The areas are added one by one in order of descending confidence, as in the kernels, so that results are

@@ -68,3 +68,8 @@ def test_every_point_is_on_the_full_curve_and_the_ends_are_exact(seed: int, most
     for column in ("confidences", "recalls", "precisions"):
         for end in (0, -1):
             assert getattr(kept, column)[end] == getattr(whole, column)[end]
+
+
+def test_a_confidence_of_minus_zero_is_zero_in_a_curve() -> None:
+    curve = precision_recall(np.array([-0.0, 0.0, -0.0]), np.array([1.0, 0.0, 1.0]), 2)
+    assert [str(confidence) for confidence in curve.confidences.tolist()] == ["0.0"]

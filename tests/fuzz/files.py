@@ -15,8 +15,9 @@ from unittest.mock import patch
 
 from evaluator.catalog import Limits
 from evaluator.files import blocks, lines
-from evaluator.request import Resources
+from evaluator.request import ReportOptions, Resources
 from evaluator.scoring import check, prepare
+from evaluator.tracks.detection.fast.explaining_reader import ExplainingReader
 from evaluator.tracks.detection.fast.reader import DetectionReader
 from evaluator.tracks.relationships.fast.reader import RelationshipReader
 from evaluator.tracks.shared import fast as fast_path
@@ -65,6 +66,7 @@ class Case:
     threads: int
     borders: tuple[int, int, int]
     reference_bytes: int
+    report: ReportOptions
 
 
 def drawn(seed: int) -> Case:
@@ -93,6 +95,7 @@ def drawn(seed: int) -> Case:
         # How much of a damaged gzip file can be read depends on the batch size, so the fast path and the reference
         # implementation use the same batch size for gzip files.
         batch if content.startswith(lines.GZIP_MAGIC) else reference_batch,
+        chance.choice([ReportOptions(), ReportOptions(explanation=True, curves=True)]),
     )
 
 
@@ -149,6 +152,7 @@ def guarded_blocks() -> Iterator[None]:
 
     with (
         patch.object(DetectionReader, "read", over(DetectionReader.read)),
+        patch.object(ExplainingReader, "read", over(ExplainingReader.read)),
         patch.object(RelationshipReader, "read", over(RelationshipReader.read)),
     ):
         yield
@@ -167,10 +171,10 @@ def both(case: Case) -> tuple[str, dict[str, Any], dict[str, Any]]:
     words = case.track, truth(case.track, case.truth), path
     alone, threaded = (Resources(case.limits, threads) for threads in (1, case.threads))
     with guarded_blocks(), borders(*case.borders):
-        way, fast = cases.answer(*words, parameters=case.parameters, resources=threaded)
+        way, fast = cases.answer(*words, parameters=case.parameters, resources=threaded, report=case.report)
         checked = fast if case.seed % 3 else checked_alone(case, words[1], path)
     with borders(*case.borders[:2], case.reference_bytes), cases.reference_implementation():
-        reference = cases.answer(*words, parameters=case.parameters, resources=alone)[1]
+        reference = cases.answer(*words, parameters=case.parameters, resources=alone, report=case.report)[1]
     if checked["notices"] != reference["notices"] or checked.get("errors", []) != reference.get("errors", []):
         return way, checked, reference
     return way, fast, reference

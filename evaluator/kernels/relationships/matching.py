@@ -10,7 +10,6 @@ from numba import types
 
 from evaluator.kernels import CROWD
 from evaluator.kernels.jit import inlined, kernel, subroutine
-from evaluator.kernels.overlap import precedes
 from evaluator.kernels.reading import (
     BEYOND,
     DONE,
@@ -24,48 +23,21 @@ from evaluator.kernels.reading import (
     USELESS,
     can_match,
 )
-from evaluator.kernels.relationships.state import STATE, UNKNOWN_RELATIONS
+from evaluator.kernels.relationships.comparing import (
+    as_float32,
+    claim,
+    coordinates_of,
+    enclosing,
+    float32_iou,
+    triplet_overlap,
+)
+from evaluator.kernels.relationships.explaining import explain
+from evaluator.kernels.relationships.state import CANDIDATE_NUMBERS, STATE, UNKNOWN_RELATIONS
 
 # Whether annotators verified a label in an image, and found it to be present or absent.
 UNVERIFIED, PRESENT, ABSENT = 0, 1, 2
 # No triplet has this key. The key of a triplet encodes its image, its two labels and its relation as one number.
 NO_KEY = np.int64(-1)
-
-
-@inlined
-def _as_float32(coordinates, first):
-    """Return the four box coordinates that begin at index ``first``, converted to float32."""
-    return (
-        np.float32(coordinates[first]),
-        np.float32(coordinates[first + 1]),
-        np.float32(coordinates[first + 2]),
-        np.float32(coordinates[first + 3]),
-    )
-
-
-@inlined
-def _coordinates_of(boxes, box):
-    return boxes[box, 0], boxes[box, 1], boxes[box, 2], boxes[box, 3]
-
-
-@inlined
-def _enclosing(one, two):
-    """Return the smallest box that contains both given boxes."""
-    return min(one[0], two[0]), max(one[1], two[1]), min(one[2], two[2]), max(one[3], two[3])
-
-
-@inlined
-def _overlap(box, other):
-    """Return the IoU of two float32 boxes. Differences, areas and their sum are float32, other values float64."""
-    width = min(box[1], other[1]) - max(box[0], other[0])
-    height = min(box[3], other[3]) - max(box[2], other[2])
-    if not (width > 0 and height > 0):
-        return 0.0
-    common = np.float64(height) * np.float64(width)
-    area = (box[3] - box[2]) * (box[1] - box[0])
-    other_area = (other[3] - other[2]) * (other[1] - other[0])
-    overlap = common / (np.float64(area + other_area) - common)
-    return overlap if overlap < np.inf else 0.0
 
 
 @inlined
@@ -109,52 +81,30 @@ def _first_triplet(truth, image, key):
     return low
 
 
-@inlined
-def claim(state, target, entry, confidence, overlap, coordinates):
-    """Record that a predicted pair claims a triplet or a phrase of the ground truth.
-
-    Of all pairs that claim the same triplet or phrase, the first in the order of
-    :func:`~evaluator.kernels.overlap.precedes` is the true positive.
-
-    Parameters
-    ----------
-    target : int64
-        Index of the triplet or phrase in ``state.best_candidates``.
-    entry : int64
-        Index of the pair's entry in the precision/recall curves.
-    """
-    candidate = state.best_candidates[target]
-    if precedes(confidence, overlap, coordinates, candidate):
-        candidate[0], candidate[1] = confidence, overlap
-        for coordinate in range(len(coordinates)):
-            candidate[2 + coordinate] = coordinates[coordinate]
-        state.best_entries[target] = entry
-
-
 @subroutine
 def _match(truth, state, threshold, entry, begin, key, confidence, coordinates):
-    """Record that a predicted pair claims the triplet and the phrase that it overlaps most.
+    """Let a predicted pair claim the triplet and the phrase that it overlaps most.
 
     The pair is compared only with the triplets that have its image, labels and relation, encoded in ``key``. The first
-    of these triplets has the index ``begin``.
+    of these triplets has the index ``begin``. Return the index of the triplet and the overlap with it.
     """
-    first, second = _as_float32(coordinates, 0), _as_float32(coordinates, 4)
-    around = _enclosing(first, second)
+    first, second = as_float32(coordinates, 0), as_float32(coordinates, 4)
+    around = enclosing(first, second)
     best, highest, best_phrase, highest_phrase, stop = begin, 0.0, begin, 0.0, begin + 1
     while stop < len(truth.triplets) and truth.triplets[stop] == key:
         stop += 1
     for at in range(begin, stop):
-        one, two = _coordinates_of(truth.first, at), _coordinates_of(truth.second, at)
-        overlap = min(_overlap(first, one), _overlap(second, two))
+        overlap = triplet_overlap(truth, at, first, second)
         if overlap > highest:
             best, highest = at, overlap
-        overlap = _overlap(around, _enclosing(one, two))
+        overlap = float32_iou(around, enclosing(coordinates_of(truth.first, at), coordinates_of(truth.second, at)))
         if overlap > highest_phrase:
             best_phrase, highest_phrase = at, overlap
     if highest >= threshold:
         claim(state, best, entry, confidence, highest, coordinates)
     if highest_phrase >= threshold:
         claim(state, len(truth.triplets) + best_phrase, entry, confidence, highest_phrase, coordinates)
+    return best, highest
 
 
 @inlined
@@ -184,7 +134,8 @@ def _count_unusual(counts, confidence, coordinates, threshold):
 def add_prediction(truth, state, threshold, image, labels, relation, confidence, coordinates):
     """Match one predicted pair in an image of the ground truth, and append its entry to a precision/recall curve.
 
-    Among the first :data:`~evaluator.kernels.CROWD` pairs of an image, only those that are scored have entries.
+    A pair that is not scored has an entry only if it is not among the first ``CROWD`` pairs of its image, or if the
+    score is to be explained. In the latter case, the outcome of the pair is determined too.
 
     Parameters
     ----------
@@ -206,8 +157,8 @@ def add_prediction(truth, state, threshold, image, labels, relation, confidence,
     state.counts[UNKNOWN_RELATIONS] += relation < 0
     state.counts[UNKNOWN_LABELS] += one < 0 or two < 0
     state.image_predictions[image] += 1
-    is_scored = _is_scored(truth, image, one, two)
-    if not is_scored and state.image_predictions[image] <= CROWD:
+    is_scored, explains = _is_scored(truth, image, one, two), len(state.outcomes) > 0
+    if not is_scored and not explains and state.image_predictions[image] <= CROWD:
         return DONE
     known, kinds = len(truth.labels.starts) - 1, len(truth.relations.starts) - 1
     entry = state.counts[ENTRIES]
@@ -220,12 +171,16 @@ def add_prediction(truth, state, threshold, image, labels, relation, confidence,
         state.relations[entry] += kinds + 1
     key = ((image * known + one) * known + two) * (kinds + 1) + relation if is_scored and relation >= 0 else NO_KEY
     at = _first_triplet(truth, image, key)
+    exact = at, 0.0
     if at < len(truth.triplets) and truth.triplets[at] == key:
-        _match(truth, state, threshold, entry, at, key, confidence, coordinates)
+        exact = _match(truth, state, threshold, entry, at, key, confidence, coordinates)
     elif state.image_predictions[image] > CROWD and len(truth.triplets) > 0:
         # Compare the predicted pair with an arbitrary triplet, and ignore the result. Otherwise, the scoring time would
         # reveal which triplets exist.
-        _match(truth, state, np.inf, entry, 0, NO_KEY, confidence, coordinates)
+        _match(truth, state, np.inf, entry, np.int64(0), NO_KEY, confidence, coordinates)
+    if explains:
+        codes = np.int64(one), np.int64(two), np.int64(relation)
+        explain(truth, state, threshold, entry, is_scored, codes, exact, confidence, coordinates)
     return DONE
 
 
@@ -233,12 +188,16 @@ def add_prediction(truth, state, threshold, image, labels, relation, confidence,
 def merge(state, other, offset):
     """Merge the best candidates found by another thread, ``other``, into ``state``.
 
-    If both threads have a candidate for a triplet or a phrase, the better one remains. ``offset`` is the number of
-    curve entries of all earlier threads; it is added to the entry indices of ``other``.
+    If both threads have a candidate for the same triplet or phrase, the better one remains. ``offset`` is the number of
+    entries of all earlier threads; it is added to the entry indices of ``other``.
     """
     for target in range(len(state.best_entries)):
         candidate = other.best_candidates[target]
         if candidate[0] != UNCLAIMED:
             first = (candidate[2], candidate[3], candidate[4], candidate[5])
             coordinates = (*first, candidate[6], candidate[7], candidate[8], candidate[9])
-            claim(state, target, other.best_entries[target] + offset, candidate[0], candidate[1], coordinates)
+            entry = other.best_entries[target] + offset
+            if len(candidate) > CANDIDATE_NUMBERS:
+                claim(state, target, entry, candidate[0], candidate[1], (*coordinates, candidate[CANDIDATE_NUMBERS]))
+            else:
+                claim(state, target, entry, candidate[0], candidate[1], coordinates)

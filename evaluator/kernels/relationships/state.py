@@ -9,10 +9,12 @@ from numpy.typing import NDArray
 from evaluator.kernels.jit import read_only
 from evaluator.kernels.text.lookup import INDEX, TextIndex
 
-# Index of the number of unknown relations in the array ``counts``. Lower indices are in evaluator.kernels.reading.
-UNKNOWN_RELATIONS = 11
+# Indices, in the array ``counts``, of the number of unknown relations and of the position of the current block in the
+# file. Lower indices are in evaluator.kernels.reading.
+UNKNOWN_RELATIONS, BLOCK = 10, 11
 COUNTS = 12
-# Number of values in each row of ``best_candidates``: confidence, overlap, coordinates of both boxes.
+# Number of values in each row of ``best_candidates``: confidence, overlap, coordinates of both boxes. There is one more
+# value, the position in the file, if the score is to be explained.
 CANDIDATE_NUMBERS = 10
 
 
@@ -38,6 +40,8 @@ class KernelTruth(NamedTuple):
         Keys: image, both labels and relation as one number.
     first, second : float32 arrays of shape (M, 4): XMin, XMax, YMin, YMax
         Both boxes of each triplet.
+    codes : int32 array of shape (M, 3), or (0, 3) if the score is not to be explained
+        First label, second label and relation of each triplet.
     """
 
     images: TextIndex
@@ -51,6 +55,7 @@ class KernelTruth(NamedTuple):
     triplets: NDArray[np.int64]
     first: NDArray[np.float32]
     second: NDArray[np.float32]
+    codes: NDArray[np.int32]
 
 
 TRUTH = types.NamedTuple(
@@ -64,6 +69,7 @@ TRUTH = types.NamedTuple(
         read_only(types.int64),
         read_only(types.float32, 2),
         read_only(types.float32, 2),
+        read_only(types.int32, 2),
     ),
     KernelTruth,
 )
@@ -76,16 +82,21 @@ class RelationshipState(NamedTuple):
     ----------
     counts, named, image_predictions, unknown_image_hashes
         As for :class:`evaluator.kernels.detection.state.DetectionState`.
-    best_candidates : float64 array of shape (2 × M, 10)
+    best_candidates : float64 array of shape (2 × M, 10), or (3 × M, 11) if the score is to be explained
         Confidence, overlap and coordinates of the best pair so far that claims each triplet, followed by those of the
-        best pair that claims each phrase. The confidence of an unclaimed triplet or phrase is -1.
-    best_entries : int64 array of shape (2 × M,)
+        best pair that claims each phrase. For an explanation, these are followed by the best pair that would hit each
+        triplet if its error were fixed; the last column is its position in the file. The confidence is -1 if there is
+        no such pair.
+    best_entries : int64 array of shape (2 × M,) or (3 × M,)
         Index of the curve entry of each best pair; -1 if there is no such pair.
     confidences, images, relations : float64, int32, int32 arrays of shape (capacity,)
-        The entries of the precision/recall curves; their number is ``counts[ENTRIES]``. Each scored pair has an entry.
-        ``relations`` is defined by :class:`evaluator.tracks.relationships.entries.PairEntries`. A pair that is not
-        scored has an entry only if it is not among the first :data:`~evaluator.kernels.CROWD` pairs of its image.
+        The entries; their number is ``counts[ENTRIES]``. Each scored pair has an entry. ``relations`` is defined by
+        :class:`evaluator.tracks.relationships.entries.PairEntries`. A pair that is not scored has an entry only if it
+        is not among the first :data:`~evaluator.kernels.CROWD` pairs of its image, or if the score is to be explained.
         Without these entries, running time and memory use would reveal which pairs are scored.
+    outcomes : uint8 array of shape (capacity,), or empty if the score is not to be explained
+        The outcome of each entry; see :mod:`evaluator.kernels.relationships.explaining`. A pair that hits a triplet has
+        the outcome of a duplicate.
     """
 
     counts: NDArray[np.int64]
@@ -97,6 +108,7 @@ class RelationshipState(NamedTuple):
     confidences: NDArray[np.float64]
     images: NDArray[np.int32]
     relations: NDArray[np.int32]
+    outcomes: NDArray[np.uint8]
 
 
 STATE = types.NamedTuple(
@@ -110,6 +122,7 @@ STATE = types.NamedTuple(
         types.float64[::1],
         types.int32[::1],
         types.int32[::1],
+        types.uint8[::1],
     ),
     RelationshipState,
 )

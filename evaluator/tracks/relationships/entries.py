@@ -127,16 +127,13 @@ class ScoredPairs:
         entries = self.entries.scored(len(positives))
         entries = entries[truth.splits[split][entries.images]]
         members = list(indices_by_group(entries.relations, len(positives)))
-        rows = []
-        for kind, misses in zip(KINDS, entries.misses, strict=True):
-            hits = (~misses).astype(float)
-            pooled: CurveRow = {"label": None, "name": "all relations", "curve": f"weighted_ap_{kind}"}
-            rows.append(curve_row(pooled, entries.confidences, hits, float(positives.sum())))
-            for relation in truth.shown_relations(split):
-                chosen, name = members[relation], truth.relation_names[relation]
-                named: CurveRow = {"label": truth.relations[relation], "name": name, "curve": f"ap_{kind}"}
-                rows.append(curve_row(named, entries.confidences[chosen], hits[chosen], float(positives[relation])))
-        return rows
+        hits = [(~misses).astype(float) for misses in entries.misses]
+
+        def row(kind: int, relation: int | None, named: CurveRow, positives: float) -> CurveRow:
+            chosen = slice(None) if relation is None else members[relation]
+            return curve_row(named, entries.confidences[chosen], hits[kind][chosen], positives)
+
+        return curve_rows(truth, split, row)
 
     def statistics(self, image_rows: ImageRows) -> "PairStatistics":
         """Return the statistics of a split, from which bootstrap replicates are computed.
@@ -153,6 +150,25 @@ class ScoredPairs:
             pooled=entries.steps(entries.pooled(relations), image_rows, 1, crowded),
             weights=self.weights,
         )
+
+
+def curve_rows(
+    truth: RelationshipsTruth, split: str, row: Callable[[int, int | None, CurveRow, float], CurveRow]
+) -> list[CurveRow]:
+    """Return the rows of all curves in a split: the pooled curve and those of the relations, for each of :data:`KINDS`.
+
+    ``row`` is a function that returns a row from the index of the kind, the relation (None for all relations pooled),
+    the columns that identify the curve, and the number of triplets.
+    """
+    positives, rows = truth.positives(split), []
+    for index, kind in enumerate(KINDS):
+        pooled: CurveRow = {"label": None, "name": "all relations", "curve": f"weighted_ap_{kind}"}
+        rows.append(row(index, None, pooled, float(positives.sum())))
+        for relation in truth.shown_relations(split):
+            name = truth.relation_names[relation]
+            named: CurveRow = {"label": truth.relations[relation], "name": name, "curve": f"ap_{kind}"}
+            rows.append(row(index, relation, named, float(positives[relation])))
+    return rows
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,13 @@
 """Computes the tables of a report: precision, recall and F1, and numbers of errors, for a split and each class."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluator.metrics.average_precision import mean_defined
 from evaluator.metrics.rates import Counts, averages, rates
 from evaluator.report import ClassRow, SplitReport, finite
 
@@ -31,6 +32,50 @@ class ErrorFigures(Protocol):
 
     def gain_without_misses(self) -> float:
         """Return how much the mean average precision would rise if no object were missed."""
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorNumbers:
+    """The numbers in the tables of errors of a split, computed in advance; see :class:`ErrorFigures`.
+
+    Attributes
+    ----------
+    false : int64 array of shape (kinds, classes)
+        Number of false positives of each kind of error.
+    missed : sequence of float
+        Weight of the objects that were missed because of errors of each kind.
+    now : float64 array of shape (classes,)
+        The average precisions of the score.
+    fixed : float64 array of shape (kinds + 2, classes)
+        The average precisions that the submission would have if the errors of one kind were fixed. The last two rows
+        are for a submission without false positives, and for one without missed objects.
+    """
+
+    false: NDArray[np.int64]
+    missed: Sequence[float]
+    now: NDArray[np.float64]
+    fixed: NDArray[np.float64]
+
+    def false_positives(self, kind: int) -> NDArray[np.int64]:
+        """Return the number of false positives of each class whose error is of the given kind, shape (classes,)."""
+        return np.asarray(self.false[kind])
+
+    def misses(self, kind: int) -> float:
+        """Return the sum of the weights of the objects that were missed because of errors of the given kind."""
+        return self.missed[kind]
+
+    def gain_without(self, kind: int) -> float:
+        """Return how much the mean average precision would rise if all errors of the given kind were fixed."""
+        fixed = np.where(np.isnan(self.fixed[kind]), self.now, self.fixed[kind])
+        return mean_defined(fixed) - mean_defined(self.now)
+
+    def gain_without_false_positives(self) -> float:
+        """Return how much the mean average precision would rise if there were no false positives."""
+        return self.gain_without(len(self.false))
+
+    def gain_without_misses(self) -> float:
+        """Return how much the mean average precision would rise if no object were missed."""
+        return self.gain_without(len(self.false) + 1)
 
 
 def with_rates(report: SplitReport, true: Counts, predicted: Counts, support: Counts) -> SplitReport:

@@ -18,6 +18,7 @@ from evaluator import bootstrap, scoring
 from evaluator.catalog import TRACKS
 from evaluator.kernels import CROWD
 from evaluator.kernels import bootstrap as kernels
+from evaluator.kernels.curves import variants as coded
 from evaluator.metrics import average_precision
 from evaluator.metrics.bootstrap import Numbers, Weights
 from evaluator.metrics.resampling import CurveSteps
@@ -241,8 +242,7 @@ def test_the_number_of_pairs_that_an_explanation_compares_does_not_depend_on_ver
         return original(*values)
 
     monkeypatch.setattr(errors, "triplet_overlap", counted)
-    submission = tmp_path / "submission.csv"
-    submission.write_text("\n".join([HEADERS[track], *list(crowds(track))[:5_000]]) + "\n")
+    submission = submission_of(track, list(crowds(track))[:5_000], "reference", tmp_path, monkeypatch)
     for name in (None, "a label verified as present", "a label verified as absent", "a label no longer verified"):
         compared.append(0)
         fact = private_facts.FACTS[track][name] if name else None
@@ -250,6 +250,30 @@ def test_the_number_of_pairs_that_an_explanation_compares_does_not_depend_on_ver
         scoring.score(ScoringRequest(track, truth, submission, report=ReportOptions(explanation=True)))
     assert compared[0] >= 5_000
     assert set(compared) == {compared[0]}
+
+
+@pytest.mark.parametrize(
+    ("track", "listed_by"), [(track, way) for track, ways in private_facts.LISTED_BY.items() for way in ways]
+)
+def test_one_fact_changes_the_number_of_entries_of_an_explanation_by_a_few(
+    track: str, listed_by: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every prediction has an entry. Further entries are those of groups, and of predictions whose error is fixed."""
+    entries: list[int] = []
+    original = coded.scatter_codes
+
+    def counted(confidences: Numbers, *rest: Any) -> None:
+        entries[-1] += len(confidences)
+        original(confidences, *rest)
+
+    monkeypatch.setattr(coded, "scatter_codes", counted)
+    submission = submission_of(track, crowds(track), "fast path", tmp_path, monkeypatch)
+    for truth in private_facts.neighbours(track, listed_by, tmp_path / "truths"):
+        entries.append(0)
+        report = scoring.score(ScoringRequest(track, truth, submission, report=ReportOptions(explanation=True)))
+        assert report.way == "fast path"
+    assert entries[0] >= ROWS * len(private_facts.IMAGES) * len(private_facts.LABELS)
+    assert max(entries) - min(entries) <= 4
 
 
 TRACK_CURVES = {"openimages-detection": 1, "openimages-relationships": 4}

@@ -1,6 +1,6 @@
 """Computes the numbers that explain a detection score on one split, from the sorted outcomes of all predictions."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -35,53 +35,10 @@ from evaluator.tracks.shared.confusions import confused, counted
 from evaluator.tracks.shared.curves.buckets import HALVES
 from evaluator.tracks.shared.curves.rows import row_of
 from evaluator.tracks.shared.curves.variants import CodedCurves, Roles
+from evaluator.tracks.shared.report_tables import ErrorNumbers
 
 KINDS = range(len(DETECTION_KINDS))
 Codes = NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True)
-class ErrorNumbers:
-    """The numbers in the tables of errors of a split; see :class:`~evaluator.tracks.shared.report_tables.ErrorFigures`.
-
-    Attributes
-    ----------
-    false : int64 array of shape (kinds, classes)
-        Number of false positives with each kind of error.
-    missed : sequence of float
-        Weight of the objects that were missed because of errors of each kind.
-    now : float64 array of shape (classes,)
-        The average precision of each class, as scored.
-    fixed : float64 array of shape (kinds + 2, classes)
-        The average precision that each class would have if the errors of one kind were fixed. The last two rows are for
-        a submission without false positives, and for one without missed objects.
-    """
-
-    false: Codes
-    missed: Sequence[float]
-    now: Numbers
-    fixed: Numbers
-
-    def false_positives(self, kind: int) -> Codes:
-        """Return the number of false positives of each class whose error is of the given kind, shape (classes,)."""
-        return np.asarray(self.false[kind])
-
-    def misses(self, kind: int) -> float:
-        """Return the total weight of the objects that were missed because of the given kind of error."""
-        return self.missed[kind]
-
-    def gain_without(self, kind: int) -> float:
-        """Return how much the mean average precision would rise if all errors of the given kind were fixed."""
-        fixed = np.where(np.isnan(self.fixed[kind]), self.now, self.fixed[kind])
-        return mean_defined(fixed) - mean_defined(self.now)
-
-    def gain_without_false_positives(self) -> float:
-        """Return how much the mean average precision would rise if there were no false positives."""
-        return self.gain_without(len(KINDS))
-
-    def gain_without_misses(self) -> float:
-        """Return how much the mean average precision would rise if no object were missed."""
-        return self.gain_without(len(KINDS) + 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,12 +29,20 @@ from evaluator.tracks.shared.fast import REASONS, Bytes, FileHeader
 BYTES_PER_PAIR = 24
 # Length of the shortest possible line, "a,\n". It limits how many lines fit into a block.
 BYTES_PER_LINE = 3
+NO_CODES = np.empty((0, 3), np.int32)
 
 
-def kernel_truth(truth: RelationshipsTruth) -> KernelTruth:
-    """Return the arrays of a ground truth in the form that the kernels expect."""
+def kernel_truth(truth: RelationshipsTruth, *, explains: bool = False) -> KernelTruth:
+    """Return the arrays of a ground truth in the form that the kernels expect.
+
+    ``explains`` is whether the score is to be explained.
+    """
     closed = np.array([truth.images_listed, truth.labels_listed, truth.relations_listed])
-    closed.flags.writeable = False
+    codes = NO_CODES
+    if explains:
+        codes = np.stack(truth.keys.decode(truth.triplets), axis=1).astype(np.int32)
+    for array in (closed, codes):
+        array.flags.writeable = False
     return KernelTruth(
         images=TextIndex(*truth.image_index),
         labels=TextIndex(*truth.label_index),
@@ -47,6 +55,7 @@ def kernel_truth(truth: RelationshipsTruth) -> KernelTruth:
         triplets=truth.triplets,
         first=truth.first_boxes,
         second=truth.second_boxes,
+        codes=codes,
     )
 
 
@@ -65,6 +74,7 @@ def public_kernel_truth(truth: RelationshipsTruth) -> KernelTruth:
         "triplets": np.empty(0, np.int64),
         "first": np.empty((0, 4), np.float32),
         "second": np.empty((0, 4), np.float32),
+        "codes": NO_CODES,
     }
     for array in arrays.values():
         array.flags.writeable = False
@@ -76,15 +86,23 @@ def public_kernel_truth(truth: RelationshipsTruth) -> KernelTruth:
 
 
 class RelationshipReader:
-    """A reader of submissions to the relationships track for one thread, with the arrays that its kernels update."""
+    """A reader of submissions to the relationships track for one thread, with the state of its compiled kernels.
 
-    def __init__(self, truth: KernelTruth, header: FileHeader, threshold: float) -> None:
+    Attributes
+    ----------
+    claimed : int
+        Number of objects that pairs can claim for each triplet: the triplet, its phrase and, if the score is to be
+        explained, the triplet again, for pairs that would hit it if their error were fixed.
+    """
+
+    def __init__(self, truth: KernelTruth, header: FileHeader, threshold: float, *, explains: bool = False) -> None:
         self.truth = truth
         self.header = header
         self.threshold = threshold
         self.kind_of_cell = np.argsort(header.positions).astype(np.int64)
         self.unknown_image_hashes: list[NDArray[np.uint64]] = []
-        best_candidates = np.empty((2 * len(truth.triplets), kernels.CANDIDATE_NUMBERS))
+        self.claimed = 3 if explains else 2
+        best_candidates = np.zeros((self.claimed * len(truth.triplets), kernels.CANDIDATE_NUMBERS + explains))
         best_candidates[:, 0] = UNCLAIMED
         self.state = RelationshipState(
             counts=np.zeros(kernels.COUNTS, np.int64),
@@ -96,7 +114,9 @@ class RelationshipReader:
             confidences=np.empty(0),
             images=np.empty(0, np.int32),
             relations=np.empty(0, np.int32),
+            outcomes=np.empty(0, np.uint8),
         )
+        self.entry_arrays = ["confidences", "images", "relations", *(["outcomes"] if explains else [])]
 
     @property
     def predictions(self) -> int:
@@ -121,8 +141,7 @@ class RelationshipReader:
     def read(self, data: Bytes, stop: int, position: int) -> None:
         """Read the lines before the offset ``stop``, and match their predictions.
 
-        ``position``, the number of the block of lines in the file, is not used, because the order of the blocks does
-        not matter.
+        ``position`` is the position of the block of lines in the file.
 
         Raises
         ------
@@ -130,6 +149,7 @@ class RelationshipReader:
             If the reference implementation must read the file.
         """
         self._make_room(stop // BYTES_PER_PAIR + 1, lines=stop // BYTES_PER_LINE + 1)
+        self.state.counts[kernels.BLOCK] = position
         if self.header.kaggle:
             status = read_strings(data, 0, stop, self.truth, self.state, self.threshold)
         else:
@@ -151,7 +171,7 @@ class RelationshipReader:
         state, needed = self.state, self.entries + entries
         if needed > len(state.confidences):
             more = max(needed, 2 * len(state.confidences)) - self.entries
-            grown = {name: _longer(getattr(state, name)[: self.entries], more) for name in state._fields[-3:]}
+            grown = {name: _longer(getattr(state, name)[: self.entries], more) for name in self.entry_arrays}
             self.state = state._replace(**grown)
         if self.header.kaggle and lines > len(self.state.unknown_image_hashes):
             self.state = self.state._replace(unknown_image_hashes=np.empty(lines, np.uint64))

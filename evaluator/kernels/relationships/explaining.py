@@ -1,0 +1,101 @@
+"""Determines the kind of error of each predicted pair that is a false positive.
+
+The reference implementations are ``evaluator.tracks.relationships.explain.errors`` and ``evaluator.metrics.errors``.
+"""
+
+import numpy as np
+
+from evaluator.kernels.jit import inlined, subroutine
+from evaluator.kernels.reading import IGNORED as IGNORED_IMAGE
+from evaluator.kernels.reading import PREDICTIONS
+from evaluator.kernels.relationships.comparing import as_float32, claim, triplet_overlap
+from evaluator.kernels.relationships.state import BLOCK
+
+# Outcomes of curve entries. UNKNOWN applies to pairs with an unknown label and to images that are not scored; IGNORED
+# applies to other pairs that are not scored. A false positive has the outcome FALSE plus its kind of error, or FIXABLE
+# plus its kind of error if it would hit a triplet if its error were fixed. If the kind is RELATION, a second entry for
+# the pair, with the outcome ARRIVAL, is added to the curve of the relation of that triplet.
+UNKNOWN, IGNORED, HIT, ARRIVAL = range(4)
+FALSE, FIXABLE, OUTCOMES = 8, 16, 32
+# Kinds of errors, and the overlap up to which a pair counts as background; see ``evaluator.metrics.errors``.
+DUPLICATE, LOCALIZATION, RELATION, SUBJECT, OBJECT, SEVERAL, BACKGROUND = range(7)
+BACKGROUND_OVERLAP = 0.1
+
+
+@inlined
+def _better(triplet, overlap, is_candidate, best):
+    """Return the better of a triplet and the best one so far. Only candidates may be chosen.
+
+    The comparison has no branches, because the CPU could not predict which triplet is better.
+    """
+    is_better = is_candidate & (overlap > best[1])
+    return (triplet if is_better else best[0]), (overlap if is_better else best[1])
+
+
+@inlined
+def _kind_of(threshold, exact, relation, subject, object_, highest):
+    """Return the kind of error of a false positive, and the triplet (index, overlap) to which the error refers.
+
+    The triplet of kinds that cannot be fixed is that of ``exact``.
+    """
+    if exact[1] >= threshold:
+        return DUPLICATE, exact
+    if exact[1] >= BACKGROUND_OVERLAP:
+        return LOCALIZATION, exact
+    if relation[1] >= threshold:
+        return RELATION, relation
+    if subject[1] >= threshold:
+        return SUBJECT, subject
+    if object_[1] >= threshold:
+        return OBJECT, object_
+    return (BACKGROUND if highest <= BACKGROUND_OVERLAP else SEVERAL), exact
+
+
+@subroutine
+def explain(truth, state, threshold, entry, is_scored, codes, exact, confidence, coordinates):
+    """Determine the outcome of a pair, and let it claim the triplet that it would hit if its error were fixed.
+
+    The pair is compared with all triplets of its image. If there is none, or if the pair is not scored, the pair is
+    compared too, and the result is discarded. Otherwise, the time would reveal which triplets exist.
+
+    Parameters
+    ----------
+    entry : int64
+        Index of the pair's curve entry.
+    is_scored : bool
+    codes : three int64
+        First label, second label and relation of the pair.
+    exact : (int64, float64)
+        Index of the triplet with these codes that the pair overlaps most, and the overlap, which is 0 if there is none.
+    confidence, coordinates : float64, eight float64
+    """
+    image = np.int64(state.images[entry])
+    begin, stop = np.int64(truth.triplets_from[image]), np.int64(truth.triplets_from[image + 1])
+    has_triplets = stop > begin
+    if not has_triplets:
+        begin, stop = np.int64(0), min(np.int64(1), np.int64(len(truth.triplets)))
+    first, second = as_float32(coordinates, 0), as_float32(coordinates, 4)
+    highest, none = 0.0, (np.int64(-1), 0.0)
+    relation, subject, object_ = none, none, none
+    for at in range(begin, stop):
+        overlap = triplet_overlap(truth, at, first, second)
+        highest = max(highest, overlap)
+        same_subject, same_object = truth.codes[at, 0] == codes[0], truth.codes[at, 1] == codes[1]
+        same_relation = truth.codes[at, 2] == codes[2]
+        relation = _better(at, overlap, same_subject & same_object & (not same_relation), relation)
+        subject = _better(at, overlap, same_object & same_relation & (not same_subject), subject)
+        object_ = _better(at, overlap, same_subject & same_relation & (not same_object), object_)
+    kind, (triplet, overlap) = _kind_of(threshold, exact, relation, subject, object_, highest)
+    if codes[0] < 0 or codes[1] < 0 or truth.usage[image] == IGNORED_IMAGE:
+        state.outcomes[entry] = UNKNOWN
+    elif not is_scored:
+        state.outcomes[entry] = IGNORED
+    else:
+        # Without triplets, the kind of error is BACKGROUND.
+        state.outcomes[entry] = FALSE + (kind if has_triplets else BACKGROUND)
+        if has_triplets and LOCALIZATION <= kind <= OBJECT:
+            target = 2 * len(truth.triplets) + triplet
+            # Pairs with different labels or relations can claim the same triplet. Among otherwise equal pairs, the
+            # first one in the file wins, because they may have different kinds of errors.
+            position = np.float64(state.counts[BLOCK]) * 2.0**32 + np.float64(state.counts[PREDICTIONS])
+            claim(state, target, entry, confidence, overlap, (*coordinates, position))

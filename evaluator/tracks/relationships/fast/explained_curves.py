@@ -1,0 +1,97 @@
+"""Computes the numbers that explain a score of relationships, from the sorted outcomes of all pairs."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.kernels.relationships.explaining import ARRIVAL, FALSE, FIXABLE, HIT, IGNORED, OUTCOMES, RELATION
+from evaluator.metrics.average_precision import area_under
+from evaluator.metrics.bootstrap import Areas
+from evaluator.metrics.errors import RELATIONSHIP_KINDS
+from evaluator.report import CurveRow
+from evaluator.tracks.relationships.entries import SplitAreas, curve_rows
+from evaluator.tracks.relationships.explain.errors import MISSED
+from evaluator.tracks.relationships.explain.figures import Figures
+from evaluator.tracks.relationships.fast import variants
+from evaluator.tracks.relationships.truth import RelationshipsTruth
+from evaluator.tracks.shared.curves.buckets import HALVES
+from evaluator.tracks.shared.curves.rows import row_of
+from evaluator.tracks.shared.curves.variants import CodedCurves, Roles
+from evaluator.tracks.shared.report_tables import ErrorNumbers
+
+ERRORS = range(len(RELATIONSHIP_KINDS))
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedCurves:
+    """The curve entries of all pairs in a submission, with the outcome of each pair.
+
+    Attributes
+    ----------
+    truth : RelationshipsTruth
+    by_relation : CodedCurves
+        The curves of the relations, then that of unknown relations, then those of the pairs that are not scored.
+    pooled : CodedCurves
+        The curve of all scored pairs, then that of all other pairs.
+    """
+
+    truth: RelationshipsTruth
+    by_relation: CodedCurves
+    pooled: CodedCurves
+
+    def areas(self, split: str) -> SplitAreas:
+        """Return the functions that compute the areas under the curves of a split."""
+
+        def areas(curves: CodedCurves, roles: Roles) -> Areas:
+            return lambda positives: curves.areas(roles[np.newaxis], positives[np.newaxis], 1.0)[0]
+
+        kinds = variants.as_relationships(split), variants.as_phrases(split)
+        return [areas(self.by_relation, roles) for roles in kinds], [areas(self.pooled, roles) for roles in kinds]
+
+    def rows(self, split: str) -> list[CurveRow]:
+        """Return the rows of the precision/recall curves of a split."""
+        kinds = variants.as_relationships(split), variants.as_phrases(split)
+
+        def row(kind: int, relation: int | None, named: CurveRow, positives: float) -> CurveRow:
+            curves, number = (self.pooled, 0) if relation is None else (self.by_relation, relation)
+            curve = curves.curve(number, kinds[kind], positives, 1.0)
+            return row_of(named, area_under(curve) if positives > 0 else float("nan"), positives, curve)
+
+        return curve_rows(self.truth, split, row)
+
+    def figures(self, split: str) -> Figures:
+        """Return the numbers that explain the score on a split."""
+        counts = self.by_relation.by_curve.reshape(-1, 2, OUTCOMES)[:, list(HALVES[split])].sum(axis=1)
+        scored, unscored = np.split(counts, 2)
+        true, fixable = scored[:, HIT], np.array([scored[:, FIXABLE + kind] for kind in ERRORS])
+        false = fixable + [scored[:, FALSE + kind] for kind in ERRORS]
+        # The triplets that would be hit if one error were fixed. An error in the relation is fixed in another curve.
+        found = np.delete(fixable, RELATION, axis=0).sum(axis=0) + scored[:, ARRIVAL]
+        positives = np.append(self.truth.positives(split), 0)
+        lost = positives - true - found
+        areas = self._areas(split, positives, lost, true)
+        misses = fixable.sum(axis=1).astype(float)
+        misses[MISSED] = lost.sum()
+        return Figures(
+            errors=ErrorNumbers(false, misses.tolist(), areas[0], areas[1:]),
+            true=true,
+            predicted=true + false.sum(axis=0),
+            ignored=unscored[:, IGNORED],
+            missed=positives - true,
+        )
+
+    def _areas(
+        self, split: str, positives: NDArray[np.int64], lost: NDArray[np.int64], true: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Return the average precisions of relationships, and those that :attr:`ErrorNumbers.fixed` contains.
+
+        The result has the shape (kinds + 3, relations + 1). ``lost`` are the triplets of each relation that no pair
+        would hit if one error were fixed, and ``true`` those that are hit.
+        """
+        as_scored, without = variants.as_relationships(split), variants.without_false_positives(split)
+        fixed = [variants.without_errors(split, kind) for kind in ERRORS]
+        roles = np.array([as_scored, *fixed, without, as_scored])
+        remaining = [positives - lost * (kind == MISSED) for kind in ERRORS]
+        totals = np.array([positives, *remaining, positives, true], np.float64)
+        return self.by_relation.areas(roles, totals, 1.0)
