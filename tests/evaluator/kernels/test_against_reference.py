@@ -163,12 +163,20 @@ def many_pairs(chance: random.Random) -> Large:
 @pytest.mark.parametrize(
     ("track", "made", "report", "parameters"),
     [
-        ("openimages-detection", many_boxes, ReportOptions()),
-        ("openimages-detection", many_boxes, EXPLAINED),
-        ("openimages-relationships", many_pairs, ReportOptions()),
-        ("openimages-relationships", many_pairs, EXPLAINED),
+        ("openimages-detection", many_boxes, ReportOptions(), {}),
+        ("openimages-detection", many_boxes, EXPLAINED, {}),
+        ("openimages-detection", many_boxes, ReportOptions(), {"group_of_weight": 0.3}),
+        ("openimages-detection", many_boxes, ReportOptions(), {"expand_predictions": True}),
+        ("openimages-detection", many_boxes, EXPLAINED, {"expand_predictions": True}),
+        ("openimages-detection", boxes_with_negative_confidences, ReportOptions(), {}),
+        ("openimages-detection", boxes_with_negative_confidences, EXPLAINED, {}),
+        ("openimages-relationships", many_pairs, ReportOptions(), {}),
+        ("openimages-relationships", many_pairs, EXPLAINED, {}),
     ],
-    ids=["detection", "explained detection", "relationships", "explained relationships"],
+    ids=[
+        *("detection", "explained", "partial weights", "expanded", "expanded and explained"),
+        *("negative", "negative and explained", "relationships", "explained relationships"),
+    ],
 )
 def test_any_number_of_threads_gives_the_same_report(
     track: str,
