@@ -36,6 +36,7 @@ class Terms:
     decimals: int | None
     classes: bool
     freeze_at: datetime | None
+    finals: int
     in_use: bool
 
     @classmethod
@@ -52,6 +53,7 @@ class Terms:
             phase.feedback_decimals,
             phase.feedback_classes,
             phase.freeze_at,
+            phase.finals,
             in_use,
         )
 
@@ -93,9 +95,11 @@ def consequences(before: Mapping[str, Terms], after: Mapping[str, Terms], now: d
 
 
 def changes(old: Terms, new: Terms, now: datetime) -> Iterator[str]:
-    """Yield a phrase for each change to the dates or the feedback of a phase that must be confirmed."""
+    """Yield a phrase for each change to the dates, the feedback or the finals of a phase that must be confirmed."""
     if not old.is_over(now):
         yield from changed_dates(old, new, now)
+    elif new.is_over(now) and old.finals != new.finals:
+        yield f"rank its teams again, by {new.finals} instead of {old.finals} final submissions per team"
     if old.reveal != new.reveal and new.reveal == Phase.AT_CLOSE and not old.shows_private(now):
         when = "10 minutes after this change" if new.is_over(now) else "when it closes, without a further confirmation"
         yield f"show its private scores to everyone {when}"

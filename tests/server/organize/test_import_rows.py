@@ -253,8 +253,8 @@ def test_a_phase_that_has_closed_since_its_import_may_be_imported_again(bundle: 
     run()
     Challenge.objects.update(opens_at=datetime(2020, 1, 1, tzinfo=UTC))
     Phase.objects.update(closes_at=datetime(2020, 2, 1, tzinfo=UTC))
-    bundle.sheet(phase="    closes_at: 2020-02-01\n    finals: 3\n")
-    assert run() == ["phase main: finals changed"]
+    bundle.sheet(phase="    closes_at: 2020-02-01\n    quota: {per_day: 9}\n")
+    assert run() == ["phase main: quota_per_day changed"]
 
 
 def test_a_user_who_imports_twice_becomes_an_organizer_once(make: Make, run: Import) -> None:

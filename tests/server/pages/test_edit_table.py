@@ -63,6 +63,8 @@ TABLE: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("challenge", {"closes_at": LATER}, {"closes_at": text(TOMORROW)}, REFUSED),
     ("phase", RUNNING, {"finals": 3}, NOTHING),
     ("phase", RUNNING, {"finals": 0}, REFUSED),
+    ("phase", OVER, {"finals": 1}, NAME),
+    ("phase", REVEALED, {"finals": 1}, NAME),
     ("phase", RUNNING, {"quota_per_day": 50}, NOTHING),
     ("phase", ROUNDED, EXACT, NAME),
     ("phase", ROUNDED, {"feedback_decimals": 4}, NAME),
