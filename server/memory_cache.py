@@ -14,9 +14,9 @@ lock = Lock()
 class MemoryCache(BaseCache):
     """A cache that keeps the most recently used objects, without a time limit.
 
-    The cache returns the stored object itself, so an object must not be changed after it was added. Django's own memory
-    cache unpickles a new object each time. For the rows of a leaderboard, unpickling takes longer than all queries for
-    a page.
+    The cache returns the stored object itself, so an object must not be changed once it has been added. Django's own
+    memory cache unpickles a new object each time. For the rows of a leaderboard, unpickling takes longer than all
+    queries for a page.
     """
 
     def __init__(self, location: str, params: dict[str, Any]) -> None:

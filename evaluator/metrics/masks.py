@@ -228,10 +228,11 @@ def intersections(masks: Masks, others: Masks, first: Ints, second: Ints) -> NDA
 
 
 def _portions(masks: Masks, others: Masks, first: Ints, second: Ints, begins: Ints) -> Iterator[slice]:
-    """Yield slices of masks that are compared together, each with at most about :data:`BYTES_AT_ONCE` compressed bytes.
+    """Yield slices of masks to compare in one call, each with at most about :data:`BYTES_AT_ONCE` compressed bytes.
 
-    Masks of ``others`` count towards this limit, but only once if several adjacent masks are compared with them.
-    ``begins`` contains the index in ``first`` at which the pairs of each mask begin.
+    The limit includes the masks of ``others`` with which these masks are compared. If adjacent masks are compared with
+    the same masks of ``others``, those count only once. For each mask, ``begins`` contains the index of its first pair
+    in ``first`` and ``second``; see :func:`intersections`.
     """
     partners, positions = np.unique(second, return_inverse=True)
     other_sizes = np.array([*map(len, others.compressed[partners].tolist())], np.int64)[positions]

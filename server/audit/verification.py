@@ -135,9 +135,11 @@ class Comparison:
         return {one for one, at in self.times.items() if is_named(one, restored) and at < recorded}
 
     def record_naming(self, one: tuple[int, str]) -> int | None:
-        """Return the number of an older "backup restored" entry that may explain why an entry is missing.
+        """Return the number of a "backup restored" entry that may explain why the audit entry `one` is missing.
 
-        Return None if the missing entry is in a log file, or if no "backup restored" entry covers its number.
+        Only entries of earlier versions of this server are searched, which recorded the first and the last number of
+        the missing entries, but no hashes. Return None if they do not cover the number of `one`. Also return None if a
+        log file contains `one`, because its time there has already been compared with the times of these entries.
         """
         if one in self.times:
             return None

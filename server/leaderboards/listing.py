@@ -44,7 +44,7 @@ class Selection:
     """The entries of a leaderboard that a request selects, and their order.
 
     `search` is a part of a team's name. `baselines` is "only", "hide", or empty for all entries. `sort` is a metric
-    other than the headline metric; if it is empty, entries are in rank order. Leaderboards for an earlier time are
+    other than the headline metric; if it is empty, entries are in rank order. Leaderboards as of an earlier time are
     always in rank order. `country` is a country code, or empty for all entries; see `teams_from`.
     """
 
@@ -84,7 +84,7 @@ def teams_from(challenge: int, country: str) -> list[int]:
 
 
 def listing_of(board: ShownBoard, selection: Selection) -> "Listing":
-    """Return the entries that a selection requests. On a leaderboard for an earlier time, `sort` is ignored."""
+    """Return the entries that match a selection. `sort` is ignored on a leaderboard as of an earlier time."""
     return Listing(board, replace(selection, sort="") if board.past else selection)
 
 

@@ -1,4 +1,4 @@
-"""Reads an object of an object store as a file, without storing it in memory or on disk."""
+"""Reads an object from an object store like a file, without loading it into memory or copying it to disk."""
 
 import io
 from collections.abc import Callable

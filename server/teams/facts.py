@@ -58,7 +58,10 @@ def facts_of_teams(teams: Collection[Team]) -> dict[int, TeamFacts]:
 
 
 def uses_of(teams: Collection[int]) -> Mapping[int, dict[str, Use]]:
-    """Return the numbers of submissions and of final submissions, keyed by team id and phase slug."""
+    """Return how many submissions count against each team's quota, and how many it selected as final, in each phase.
+
+    The result is keyed by team id and, for each team, by phase slug.
+    """
     charged = QuotaEntry.objects.filter(team__in=teams).order_by().values_list("team", "phase__slug")
     sums = {(team, slug): used for team, slug, used in charged.annotate(used=Sum("amount"))}
     files = Submission.objects.filter(team__in=teams).order_by().values_list("team", "phase__slug")

@@ -12,7 +12,7 @@ from server.clock import is_over, utc_text
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A team's use of a phase: how many submissions count against its quota, and how many are final.
+    """A team's use of a phase: how many submissions count against its quota, and how many it selected as final.
 
     `has_files` is true if the team has submitted at all, even if no submission counts against its quota.
     """
@@ -35,7 +35,7 @@ class TeamFacts:
 
     @property
     def is_bound(self) -> bool:
-        """Whether the members are bound to the team, because it has submitted or is disqualified."""
+        """Whether the team has submitted or is disqualified. If so, its members cannot leave it for another team."""
         return self.is_disqualified or any(one.has_files for one in self.use.values())
 
 

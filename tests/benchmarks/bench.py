@@ -1,7 +1,8 @@
 """Runs the benchmarks of `make bench` and writes their results to the tables in BENCHMARKS.md.
 
-A cost is a ratio of two times that were measured in the same run. `python -m tests.benchmarks.bench SECTION…` runs only
-the given sections and leaves the others unchanged. Sections are `scoring`, `ranks`, `leaderboards` and `recording`.
+A cost is the ratio of two measurements, usually durations, from the same run. `python -m tests.benchmarks.bench
+SECTION…` runs only the given sections and leaves the others unchanged. Sections are `scoring`, `ranks`, `leaderboards`
+and `recording`.
 """
 
 import gzip
@@ -98,7 +99,7 @@ def wc_of(file: Path) -> float:
 
 
 def ratio(ones: Sequence[float], others: Sequence[float]) -> float:
-    """Return the median of the quotients ``ones[i] / others[i]``. Both times of a quotient are from the same round."""
+    """Return the median of the quotients ``ones[i] / others[i]``. Both values are from the same round."""
     return median(one / other for one, other in zip(ones, others, strict=True))
 
 

@@ -10,7 +10,10 @@ REPLICATES, SIMULATIONS, BOARDS, LARGE = 1_000, 1_000, 100, 2_000
 
 
 def coverages() -> dict[str, dict[str, Share]]:
-    """For each kind of simulation, return how often the rank intervals and the tie groups are correct."""
+    """Return how often rank intervals and tie groups are correct, for each kind of simulation.
+
+    Teams of a tie group do not differ significantly from the first team of the group.
+    """
     numbers = range(SIMULATIONS)
     return {
         "10 teams, 3 of them equal": shares(ten_teams(number, replicates=REPLICATES) for number in numbers),

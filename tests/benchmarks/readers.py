@@ -71,9 +71,9 @@ def measured(teams: int) -> dict[str, float]:
 
 
 def addresses(teams: int) -> list[str]:
-    """Return the URLs to request, half of which are the first page of the leaderboard.
+    """Return the URLs to request. Half of them are the URL of the leaderboard's first page.
 
-    The others are later pages, searches, leaderboards of past dates, the API, the challenge page and the front page.
+    The others are later pages, searches, leaderboards as of past dates, the API, the challenge page and the front page.
     """
     pages = [f"{BOARD}?page={number + 2}" for number in range(min(teams // 100, 30))]
     others = [f"{BOARD}?q=Team+{number:03}" for number in range(5)]
@@ -83,7 +83,7 @@ def addresses(teams: int) -> list[str]:
 
 
 def latencies(port: int, asked: Sequence[str], *, seconds: float) -> list[float]:
-    """Let every reader send one request after another, and return the time of each response in seconds."""
+    """Make every reader send one request after another, and return how many seconds each response took."""
     end = monotonic() + seconds
 
     def read(reader: int) -> list[float]:

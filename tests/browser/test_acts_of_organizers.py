@@ -1,7 +1,7 @@
 """An organizer runs a challenge in a browser, and the test checks after each action what a participant sees.
 
-The organizer pauses and extends a phase, grants submissions, hides a submission, disqualifies a team, publishes an
-announcement, freezes the leaderboard, and reveals the private scores.
+The organizer pauses and extends a phase, grants a team extra submissions, hides a submission, disqualifies a team,
+publishes an announcement, freezes the leaderboard, and reveals the private scores.
 """
 
 from datetime import datetime, timedelta
@@ -41,7 +41,7 @@ def organizer(phase: Phase, make: Make) -> User:
 
 @pytest.fixture
 def owls(phase: Phase, member: User, make: Make, scored: Scored) -> Team:
-    """Return the team of the participant, which is second on the leaderboard of a phase with manual reveal."""
+    """Return the participant's team, which ranks second in a phase whose private scores are revealed manually."""
     Phase.objects.filter(pk=phase.pk).update(closes_at=database_now() + DAY, reveal=Phase.MANUAL)
     owls, bats = make.team(phase.challenge, member, name="Owls"), make.team(phase.challenge, name="Bats")
     scored(phase, 0.5, team=owls, private=0.25, file_name="owls.csv")
@@ -87,7 +87,7 @@ def extend_for_all(console: Page, until: datetime) -> None:
 
 
 def grant_and_extend_for_one(console: Page, participant: Page, owls: Team, until: datetime) -> None:
-    """Find a team by name, grant it submissions, and extend the phase for it."""
+    """Find a team by name, grant it extra submissions, and extend the phase for it."""
     console.goto(f"{PHASE}/live")
     console.get_by_role("link", name="Teams", exact=True).click()
     console.get_by_label("Find a team").fill("owl")
@@ -154,7 +154,7 @@ def freeze(console: Page) -> None:
 
 
 def reveal_after_a_cancelled_reveal(console: Page, participant: Page) -> None:
-    """Reveal the private scores, cancel this, reveal them again, and let the 10 minutes pass."""
+    """Reveal the private scores, cancel this, reveal them again, and skip the 10 minutes until they are shown."""
     for is_cancelled in (True, False):
         console.goto(f"{PHASE}/reveal")
         console.get_by_label("Type main to confirm").fill("main")

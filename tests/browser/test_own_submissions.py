@@ -1,4 +1,4 @@
-"""A participant submits a file, chooses final submissions, edits a note, filters, downloads and compares on a phone."""
+"""On a phone, a participant submits, annotates, filters, downloads and compares files, and selects final ones."""
 
 from pathlib import Path
 

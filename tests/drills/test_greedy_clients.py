@@ -44,7 +44,7 @@ SENT = {
 
 
 class Greedy(threading.Thread):
-    """A thread that holds `count` slow connections from the given addresses, and replaces those that are closed."""
+    """A thread that holds `count` slow connections from the given IP addresses, and replaces those that are closed."""
 
     def __init__(
         self, port: int, sent: list[bytes], count: int, *, addresses: Sequence[str] = (ATTACKER,), trickle: int = 1
@@ -109,7 +109,7 @@ def stalled(port: int, token: str, address: str) -> socket.socket:
 
 
 def uploaded(port: int, token: str, address: str) -> int:
-    """Upload a file from the given address, and return the status of the response."""
+    """Upload a file from the given IP address, and return the status of the response."""
     kind, body = form(os.urandom(3 * MEGABYTE))
     headers = {"Content-Type": kind, "Authorization": f"Bearer {token}"}
     with closing(HTTPConnection("127.0.0.1", port, timeout=60, source_address=(address, 0))) as connection:

@@ -28,7 +28,7 @@ LARGE_FILES, BOXES, OTHERS, SOON_SECONDS = 20, 5_000_000, 9, 10.0
 
 
 class Load:
-    """Counts responses by status, and keeps the times of the requests for each path."""
+    """Counts responses by status, and records how long the requests for each path take."""
 
     def __init__(self, service: Running, content: bytes) -> None:
         self.service, self.content, self.over = service, content, threading.Event()
@@ -46,7 +46,7 @@ class Load:
             one.result()
 
     def repeat(self, number: int, pause: float, request: Callable[[int], int]) -> None:
-        """Send a request again and again. The first pause is shorter, so that not everybody begins at once."""
+        """Send a request again and again. First wait for a part of `pause`, so that not all clients begin at once."""
         self.over.wait(pause * number / (READERS + UPLOADERS))
         turn = 0
         while not self.over.is_set():
@@ -114,7 +114,7 @@ def large_file(content: bytes) -> bytes:
 
 
 def upload_large(service: Running, packed: bytes, number: int) -> None:
-    """Upload the large file with another time in the gzip header, so that no two files are identical."""
+    """Upload the large file with a different time in the gzip header, so that no two files are identical."""
     different = packed[:4] + (number + 1).to_bytes(4, "little") + packed[8:]
     status, answer = service.upload(different, "predictions.csv.gz")
     assert status == 201, answer

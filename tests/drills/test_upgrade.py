@@ -47,7 +47,7 @@ def source_of(release: int, folder: Path) -> Path:
 
 
 class Releases(Hosts):
-    """Hosts that run the parts of several releases of one installation."""
+    """Simulated hosts of one installation. They run its parts (web, worker and sweeper) in several releases."""
 
     def part(self, name: str, release: int) -> Running:
         source = self.folder / f"release-{release}"
@@ -71,7 +71,7 @@ def releases(tmp_path: Path) -> Iterator[Releases]:
 
 
 class Visitors:
-    """People who read pages and upload files all the time. `web` is the host to which the proxy sends requests."""
+    """People who read pages and upload files all the time. `web` is the web server that receives their requests."""
 
     def __init__(self, web: Running, content: bytes) -> None:
         self.web, self.content, self.tokens = web, content, web.tokens
@@ -110,7 +110,7 @@ class Visitors:
 
 
 def continue_until(visitors: Visitors, share: float) -> None:
-    """Wait until the visitors have made this share of the requests and uploads."""
+    """Wait until the visitors have made the given share of the planned requests and uploads."""
     while visitors.statuses.total() < REQUESTS * share or visitors.uploads.total() < UPLOADS * share:
         assert not any(one.done() for one in visitors.running), "a visitor met an error"
         time.sleep(0.1)

@@ -1,4 +1,4 @@
-"""A program for drill 13: several threads write to the service's database in many transactions.
+"""A program for drill 13, a database test: several threads write to the service's database in many transactions.
 
 `python -m tests.drills.writers THREADS WRITES` prints how many writes succeeded, and how often each error occurred.
 """

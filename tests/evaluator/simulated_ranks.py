@@ -147,7 +147,10 @@ def findings(board: Board, top: int = 100) -> Findings:
 
 
 def has_false_split(board: Board, top: int) -> bool:
-    """Return whether a tie group ends just before a row that has the same true score as the first row of the group."""
+    """Return whether a tie group (rows that do not differ significantly) ends too early.
+
+    This is the case if the next row has the same true score as the first row of the group.
+    """
 
     def are_tied(first: int, row: int) -> bool:
         low, high = paired_interval(board.replicates[first] - board.replicates[row]) or (0.0, 0.0)

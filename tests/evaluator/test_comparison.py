@@ -76,7 +76,7 @@ def podium(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str
 
 @pytest.fixture
 def worse(tiny: Tiny, tmp_path: Path) -> Path:
-    """Write a copy of the tiny submission without the predictions of cats, and return its path."""
+    """Write a copy of the submission in the fixture `tiny`, without predictions of cats, and return its path."""
     path = tmp_path / "worse.csv"
     path.write_text("".join(line for line in tiny.long.read_text().splitlines(keepends=True) if "/m/01yrx" not in line))
     return path

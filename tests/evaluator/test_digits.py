@@ -33,7 +33,10 @@ def test_a_published_interval_contains_the_exact_one_and_is_at_most_a_tenth_wide
 
 @given(intervals)
 def test_a_published_interval_has_two_digits_of_the_half_width(exact: Interval) -> None:
-    """Published ends are rounded to the second significant digit of the half-width: to 0.001 if it is 0.0123."""
+    """The endpoints of a published interval are rounded to the second significant digit of its half-width.
+
+    For example, they are rounded to 0.001 if the half-width is 0.0123.
+    """
     half = (Decimal(repr(exact[1])) - Decimal(repr(exact[0]))) / 2
     if half:
         for end in published(exact):

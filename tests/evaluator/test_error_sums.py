@@ -128,7 +128,7 @@ def test_gains_without_false_positives_and_without_misses_are_those_computed_by_
 
 @pytest.mark.parametrize("weight", [1.0, 0.3, 0.0])
 def test_a_missed_group_counts_as_its_weight_in_all_tables(weight: float, tmp_path: Path) -> None:
-    """One cat and one group box of cats are found. One cat and two group boxes are missed."""
+    """One cat and one group box (around several cats) are found. One cat and two group boxes are missed."""
     boxes = [f"{image},cat,{WHOLE},{group}" for image, group in zip("ijklm", (0, 1, 0, 1, 1), strict=True)]
     report = explained(
         written(tmp_path, boxes, [], [f"i,cat,0.9,{WHOLE}", f"j,cat,0.8,{WHOLE}"]), group_of_weight=weight

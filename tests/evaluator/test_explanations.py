@@ -253,7 +253,7 @@ def test_the_ablation_has_every_combination_of_three_rules(tmp_path: Path) -> No
 
 
 def test_without_hierarchy_a_label_verifies_only_its_own_class(tmp_path: Path) -> None:
-    """Image j has a verified label only for cats.
+    """Image j has a verified label (present or absent) only for cats.
 
     A prediction of an animal in this image is a false positive only if the hierarchy is used.
     """

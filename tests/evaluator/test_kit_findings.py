@@ -1,4 +1,4 @@
-"""For valid and damaged files in every track, a check with a kit reports exactly what the server reports."""
+"""For valid and damaged files in every track, a check with a check kit (offline) reports what the server reports."""
 
 import random
 import re

@@ -1,4 +1,4 @@
-"""In every track, output does not depend on the row order in ground truth files, because it could reveal answers."""
+"""In every track, output does not depend on the row order of ground truth files, which could reveal answers."""
 
 import json
 import random
@@ -43,7 +43,7 @@ def permute(truth: Path, chance: random.Random) -> None:
 
 
 def shown(track: str, truth: Path, files: list[Path], out: Path) -> list[Any]:
-    """Return everything that participants can see, except scores: template, check kit, defects, notices and so on."""
+    """Return everything that participants can see, except scores: check kit (for offline checks), defects and so on."""
     prepared = out / "truth.podium"
     prepare(track, truth, prepared)
     given: list[Any] = []

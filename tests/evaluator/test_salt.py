@@ -173,9 +173,9 @@ IMAGES, HITS = 12, 5
 def candidates(report: Report, published: str) -> list[tuple[int, ...]]:
     """Return all sets of images that, as far as an attacker can tell, may be the images with correct answers.
 
-    The attacker has only the published data, and derives bootstrap draws from the published sha256. For each set, the
-    attacker computes the interval that these draws give if exactly the answers for this set are correct. The set is
-    returned if this interval is the reported one.
+    The attacker has only the published data, and derives bootstrap draws from the published SHA-256 hash of the ground
+    truth. For each set, the attacker computes the interval that these draws give if exactly the answers for this set
+    are correct. The set is returned if this interval is the reported one.
     """
     draws = Draws(published, 0, 0, IMAGES, REPLICATES)
     weights = np.concatenate([draws.block(number) for number in range(draws.blocks)], axis=1)[:, :REPLICATES]
@@ -218,7 +218,7 @@ def test_an_interval_of_a_salted_truth_reveals_nothing_about_the_answers(tmp_pat
 
 
 def possible_split_seeds(truth: Path, tmp_path: Path) -> list[int]:
-    """Return the split seeds that an attacker without the salt cannot rule out.
+    """Return the seeds of the public/private split that an attacker without the secret salt cannot exclude.
 
     The attacker has submitted three files and can tell which of their answers are correct. A seed is possible if the
     unsalted split with this seed results in the three public scores.

@@ -241,7 +241,7 @@ def test_a_faulty_mask_in_the_truth_is_reported_with_its_location(tmp_path: Path
 def by_bitmaps(
     objects: list[tuple[Edges, bool, bool]], found: list[tuple[float, Edges]], side: int
 ) -> tuple[float, int, float]:
-    """Return the AP, the number of curve entries and the number of hits, computed from bitmaps of all masks."""
+    """Return the AP, the number of entries in the precision-recall curve, and the number of hits, using bitmaps."""
     order = sorted(range(len(found)), key=lambda n: -found[n][0])
     state: dict[int, str] = {}
 

@@ -55,10 +55,10 @@ def main() -> None:
 
 
 def merges_at_once(challenge: Challenge) -> dict[str, object]:
-    """Confirm four merges at the same time, while one captain leaves. Each of four teams merges with the next one.
+    """Confirm four merges of teams at the same time, while one captain leaves.
 
-    The last team merges with the first. Return the number of requests with each outcome, the size of the largest team,
-    and the distinct numbers of captains per team.
+    Each of four teams merges with the next one, and the last with the first. Return the number of requests with each
+    outcome, the size of the largest team, and the distinct numbers of captains per team.
     """
     ring = [founded(challenge, f"ring{number}") for number in range(4)]
     pairs = [(ring[number], ring[(number + 1) % len(ring)]) for number in range(len(ring))]

@@ -1,4 +1,4 @@
-"""Web, worker and sweeper run as separate services that use PostgreSQL and Redis over TCP, as on several hosts."""
+"""Web, worker and sweeper (periodic tasks) run separately with PostgreSQL and Redis over TCP, as on several hosts."""
 
 import secrets
 import signal

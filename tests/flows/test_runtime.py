@@ -48,7 +48,7 @@ def test_a_machine_without_redis_uses_the_one_in_the_wheel(start: Start, tmp_pat
 
 @pytest.fixture
 def hangups() -> Iterator[None]:
-    """Let processes that a test starts receive SIGHUP, even if the tests themselves run under nohup."""
+    """Make processes that a test starts receive SIGHUP, even if the tests themselves run under nohup."""
     before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
     yield
     signal.signal(signal.SIGHUP, before)

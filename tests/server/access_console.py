@@ -46,13 +46,13 @@ CONSOLE: dict[str, Methods] = {
     ORGANIZED + "/archive": {"GET": who(403, nobody=302, owners=200), "POST": who(403, nobody=302, owners=422)},
     ORGANIZED + "/delete": {"GET": who(403, nobody=302, owners=200), "POST": who(403, nobody=302, owners=409)},
     "organize/preview": {"POST": who(403, nobody=302, organizers=200, foreign=200)},
-    # Empty forms that edit a challenge or a phase are rejected with 422.
+    # Forms for editing a challenge or a phase are rejected with 422 if they are empty.
     **{
         page: {"GET": who(403, nobody=302, organizers=200), "POST": who(403, nobody=302, editors=422)}
         for page in (ORGANIZED + "/edit", PHASE + "/edit")
     },
-    # An empty form for a new baseline is rejected with 422. In the URL with `team`, this team is not a baseline, so
-    # there is nothing to change (404).
+    # An empty form for a new baseline is rejected with 422. The team whose id replaces `<int:team>` is not a baseline,
+    # so there is nothing to change (404).
     PHASE + "/baselines": {"GET": who(403, nobody=302, organizers=200), "POST": who(403, nobody=302, editors=422)},
     PHASE + "/baselines/<int:team>": {"POST": who(403, nobody=302, editors=404)},
     # An empty form for blocking a user is rejected with 422.
@@ -60,7 +60,7 @@ CONSOLE: dict[str, Methods] = {
     # An empty form, which approves no request, is rejected with 422.
     ORGANIZED + "/teams": {"GET": who(403, nobody=302, organizers=200), "POST": who(403, nobody=302, editors=422)},
     PHASE + "/live/panel": {"GET": who(403, nobody=401, organizers=200)},
-    # Empty forms that pause a phase or change its rules for one team are rejected with 422.
+    # Forms for pausing a phase, or for changing its rules for one team, are rejected with 422 if they are empty.
     **{
         PHASE + page: {"GET": who(403, nobody=302, organizers=200), "POST": who(403, nobody=302, editors=422)}
         for page in ("/intake", "/teams/<int:team>")

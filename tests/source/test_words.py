@@ -1,4 +1,4 @@
-"""No text contains a word that CONTRIBUTING.md rules out, and spaces separate links and code from words."""
+"""No text contains a word that CONTRIBUTING.md forbids, or lacks a space between a word and a link or code."""
 
 import re
 from pathlib import Path

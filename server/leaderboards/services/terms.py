@@ -19,7 +19,7 @@ from server.leaderboards.services.entries import refresh_locked, teams_of
 
 @transaction.atomic
 def follow_phase(key: int) -> None:
-    """Record the current leaderboard terms of a phase if they have changed.
+    """Record a phase's leaderboard terms (feedback settings and evaluation signature) if they have changed.
 
     If the number of decimals has changed, the entries of the phase are compared again. If organizers have changed how
     many final submissions a team may select, `apply_finals` records the change later.
@@ -33,7 +33,7 @@ def follow_phase(key: int) -> None:
 
 
 def append(phase: Phase, last: BoardTerms | None, *, finals: int) -> None:
-    """Append the current leaderboard terms of a phase if they differ from those recorded last."""
+    """Record a phase's leaderboard terms (feedback settings and evaluation signature) unless they equal `last`."""
     values = {
         "signature": phase.signature,
         "finals": finals,

@@ -65,8 +65,9 @@ def import_bundle(
 
     `by` becomes an organizer; the caller must check that this is allowed. `report` is called with one sentence for each
     change, and `warn` with each warning. With `strict`, warnings are treated as errors. `consent` allows changes that
-    are refused otherwise. With `own_only`, an existing challenge can be changed only by its editors and owners, and the
-    consent `reveal` can be given only by an owner. `progress` is called with the result of each gate check.
+    are refused otherwise. With `own_only`, only editors and owners of an existing challenge can change it, and only
+    owners can consent to `reveal` (ending phases or showing more scores). `progress` is called with the result of each
+    gate check (a test that a ground truth must pass).
 
     Raises InvalidBundle with all errors, in which case nothing is changed. Raises Refused if a baseline could not be
     submitted, for example because the disk is full. In this case, the challenge has been imported, and importing the

@@ -186,7 +186,7 @@ def without_score(rescoring: Rescoring) -> QuerySet[Submission]:
 
 
 def evaluations_of(rescoring: Rescoring) -> QuerySet[Evaluation]:
-    """Return all evaluations with the evaluation signature of a rescoring, including those from before it started."""
+    """Return evaluations with the ground truth, parameters and evaluator version of a rescoring, even earlier ones."""
     return Evaluation.objects.filter(
         submission__phase=rescoring.phase_id, truth=rescoring.truth_id, signature=rescoring.signature
     )

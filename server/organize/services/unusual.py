@@ -78,7 +78,7 @@ def identical_files(phase: Phase) -> list[IdenticalFile]:
 
 
 def jumps(phase: Phase) -> list[Jump]:
-    """Return improvements of public scores by more than STANDARD_ERRORS, the most significant first.
+    """Return improvements in public scores of more than STANDARD_ERRORS standard errors, most significant first.
 
     Improvements are left out unless bootstrap replicates are stored for both scores.
     """

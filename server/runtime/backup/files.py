@@ -70,7 +70,7 @@ def existing_file_fields() -> Iterator[tuple[type[Model], FileField]]:
 
 
 def is_still_named(one: Wanted) -> bool:
-    """Return whether the database still refers to a file. Files can be removed after the snapshot."""
+    """Return whether the database still refers to a file, which may have been removed since the snapshot."""
     return bool(one.field.model._default_manager.filter(**{one.field.name: one.name}).exists())
 
 

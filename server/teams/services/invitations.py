@@ -59,7 +59,7 @@ def invite(*, team: Team, by: User, username: str) -> Invitation:
 
 @transaction.atomic
 def invite_by_link(*, team: Team, by: User) -> tuple[Invitation, str]:
-    """Create an invitation by link for one person. Return it with the token for its link, which is not stored."""
+    """Create an invitation by link for one person. Return it and the token for its link. The token is not stored."""
     (team,) = lock(team)
     now = prepare(team, by)
     token = secrets.token_urlsafe(32)

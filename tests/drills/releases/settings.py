@@ -13,7 +13,7 @@ MIDDLEWARE += ["releases.settings.visits"]
 
 
 def visits(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
-    """Write a row for each request, and read the latest one."""
+    """Return a middleware that writes a row to the database for each request, and reads the latest row."""
 
     def respond(request: HttpRequest) -> HttpResponse:
         model = apps.get_model("releases", "Visit")

@@ -47,7 +47,7 @@ def leaves(errors: list[ValidationError]) -> Iterator[ValidationError]:
 
 
 def refused(sheet: str) -> set[tuple[str, str]]:
-    """Return the code and key of each error that validation against the schema finds in challenge.yaml."""
+    """Return the error code and YAML key of each error that validation against the schema finds."""
     found = set()
     for error in leaves(list(Draft202012Validator(challenge_schema()).iter_errors(yaml.load(sheet, Loader)))):
         path = error.json_path.removeprefix("$").removeprefix(".")
@@ -63,7 +63,7 @@ def refused(sheet: str) -> set[tuple[str, str]]:
 
 
 def reported(sheet: str, folder: Path) -> set[tuple[str, str | None]]:
-    """Return the code and key of each error that the importer reports in challenge.yaml."""
+    """Return the error code and YAML key of each error that the importer reports in challenge.yaml."""
     (folder / "challenge.yaml").write_text(sheet)
     mistakes = Mistakes()
     read_with_mistakes(folder, mistakes)

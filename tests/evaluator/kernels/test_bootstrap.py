@@ -109,7 +109,7 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
 
 
 def replicates_of(report: Report) -> dict[tuple[str, str], list[float]]:
-    """Return the replicates by split and metric, as strings, so that NaN equals NaN."""
+    """Return the bootstrap replicates by split and metric, converted to strings so that NaN equals NaN."""
     return {
         (name, metric): list(map(repr, values.tolist()))
         for name, split in report.splits.items()

@@ -1,4 +1,7 @@
-"""In local checks with a check kit, compiled kernels accept valid files, and the reference code reports all defects."""
+"""Checks with a check kit (data for offline checks) use compiled kernels to accept valid files.
+
+If a file has defects, the reference implementation reports all of them.
+"""
 
 from pathlib import Path
 from typing import Any

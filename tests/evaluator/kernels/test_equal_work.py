@@ -59,8 +59,9 @@ def crowds(track: str, images: Sequence[str] = private_facts.IMAGES) -> Iterator
 def blocks(track: str, last: str) -> list[str]:
     """Return the rows of a submission with one crowded image. The other images are one row short of being crowded.
 
-    An image is crowded if it has more than ``CROWD`` predictions. The crowded image has no verified label for the first
-    class (or pair of classes). The last row of this image has a different class and the coordinates ``last``.
+    An image is crowded if it has more than ``CROWD`` predictions. The crowded image has no verified label (present or
+    absent) for the first class (or pair of classes). The last row of this image has a different class and the
+    coordinates ``last``.
     """
     detection = track == "openimages-detection"
     first, other = ("dog", "owl") if detection else ("dog,dog,on", "owl,owl,at")
@@ -258,7 +259,11 @@ def test_the_number_of_pairs_that_an_explanation_compares_does_not_depend_on_ver
 def test_one_fact_changes_the_number_of_entries_of_an_explanation_by_a_few(
     track: str, listed_by: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every prediction has an entry. Further entries are those of groups, and of predictions whose error is fixed."""
+    """Every prediction has an entry in a precision-recall curve.
+
+    Further entries are those of group boxes (around several objects), and of predictions as they would be without their
+    error.
+    """
     entries: list[int] = []
     original = coded.scatter_codes
 

@@ -84,9 +84,9 @@ def test_the_cap_reveals_nothing_about_any_class_of_any_image(listed_by: str, co
 
 @pytest.mark.parametrize("track", private_facts.FACTS)
 def test_every_fact_changes_the_scores_of_some_file(track: str, tmp_path: Path) -> None:
-    """The other tests check that participants cannot see these changes.
+    """The other tests check that participants cannot see that a secret line of the ground truth was changed.
 
-    This would prove nothing if the changes did not affect any score.
+    These tests would prove nothing if such a change did not affect any score.
     """
     truths = list(private_facts.neighbours(track, private_facts.LISTED_BY[track][1], tmp_path / "truths"))
     unseen, submission = {truth.name for truth in truths[1:]}, tmp_path / "submission.csv"

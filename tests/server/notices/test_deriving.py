@@ -157,7 +157,10 @@ def test_teams_that_have_submitted_are_notified_of_a_rescoring(
 
 @pytest.fixture
 def first_three(phase: Phase, make: Make, scored: Scored, begun: datetime) -> list[User]:
-    """Create three teams with scores 0.5, 0.4 and 0.3, create notices once, and return the members of the teams."""
+    """Create three teams with scores 0.5, 0.4 and 0.3, and return the members of the teams.
+
+    The periodic creation of notices has already run once, so its next run covers only later events.
+    """
     people = [make.user() for _ in range(3)]
     for person, score in zip(people, (0.5, 0.4, 0.3), strict=True):
         scored(phase, score, team=make.team(phase.challenge, person))

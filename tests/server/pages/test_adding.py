@@ -1,4 +1,4 @@
-"""Organizers create, publish and delete challenges, and add and copy phases, with forms."""
+"""Using forms, organizers create, publish and delete challenges, and add and copy phases."""
 
 from collections.abc import Callable
 from pathlib import Path

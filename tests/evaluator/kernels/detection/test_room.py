@@ -34,9 +34,10 @@ def written(shape: str) -> str:
 def test_absorbed_detections_and_their_groups_fit_into_the_arrays(
     shape: str, threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each prediction that is equal to a group-of box is absorbed by this box, because these boxes are sorted by area.
+    """Each group-of box (around several objects) absorbs the prediction that is equal to it.
 
-    Therefore, all group-of boxes become entries of the precision-recall curve, in addition to the predictions.
+    The boxes are sorted by area, so no larger box absorbs this prediction. Therefore, all group-of boxes become entries
+    of the precision-recall curve, in addition to the predictions.
     """
     truth, submission = tmp_path / "truth", tmp_path / "submission.csv"
     truth.mkdir()

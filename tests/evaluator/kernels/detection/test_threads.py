@@ -25,7 +25,8 @@ def test_entries_of_an_overfull_image_do_not_depend_on_the_thread_that_reads_it(
     """The result must be the same whether the first or the second of two threads reads the whole file.
 
     At most 10,000 predictions of a class in an image are kept. This cap includes predictions that are absorbed by a
-    group box, and predictions of a class without a verified label in the image.
+    group box (around several objects), and predictions of a class that is not known to be present in or absent from the
+    image.
     """
     truth, submission = tmp_path / "truth", tmp_path / "submission.csv"
     truth.mkdir()
