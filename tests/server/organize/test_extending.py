@@ -60,7 +60,7 @@ def submit(team: Team, phase: Phase) -> Submission:
 
 
 def end_extension(phase: Phase) -> Phase:
-    """Let all extensions of the phase end, as if time had passed, and return the phase."""
+    """Make all extensions of the phase end, as if time had passed, and return the phase."""
     past = database_now() - timedelta(seconds=1)
     phase.extensions.update(until=past)
     Phase.objects.filter(pk=phase.pk).update(extended_until=past)
