@@ -96,7 +96,7 @@ def migrated_template(server: str) -> str:
 
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> Iterator[None]:
-    """Let Django create its test database as a copy of the migrated one."""
+    """Make Django create its test database as a copy of the migrated one."""
     if connection.vendor == "postgresql":
         connection.settings_dict["TEST"]["TEMPLATE"] = migrated_template(os.environ["DATABASE_URL"])
         yield

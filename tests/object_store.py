@@ -96,7 +96,7 @@ class Passing(BaseRequestHandler):
 
 @pytest.fixture
 def line(store_port: int) -> Iterator[Line]:
-    """Return a proxy for the object store whose connections the test can cut."""
+    """Return a proxy for the object store. The test can cut the proxy's connections."""
     with Line(store_port) as line:
         thread = threading.Thread(target=line.serve_forever, args=(0.05,))
         thread.start()
@@ -121,7 +121,7 @@ def store(
 
 
 def configured(address: str, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> ObjectStore:
-    """Use the object store at an address for all files, as the setting STORAGE_URL does."""
+    """Use the object store at a URL for all files, as if the setting STORAGE_URL contained this URL."""
     settings.OBJECT_STORE = parsed(address)
     objects = {"BACKEND": "server.stored_files.objects.ObjectStorage", "OPTIONS": {"folder": "uploads"}}
     settings.STORAGES = {**settings.STORAGES, "default": objects}

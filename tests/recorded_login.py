@@ -1,4 +1,4 @@
-"""Logs a test client in, and records the login as a login with a password is recorded."""
+"""Logs a test client in, and records this in the same way as a login with a password."""
 
 from django.test import Client
 
@@ -6,8 +6,8 @@ from django.test import Client
 def log_in(client: Client, username: str) -> None:
     """Log a user in. The session and its user can then be loaded with one query.
 
-    Django's `force_login` does not create django-allauth's record of the login, without which two more queries are
-    needed.
+    Django's `force_login` does not create django-allauth's record of the login. Without this record, two more
+    queries are needed.
     """
     from allauth.usersessions.models import UserSession
 

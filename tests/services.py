@@ -1,8 +1,8 @@
 """Runs tests on PostgreSQL and on Redis over TCP. Usage: `python -m tests.services [arguments of pytest]`.
 
-Unless a file or folder is given, all tests run that use a database, a broker or the processes of the service.
-DATABASE_URL is the address of a PostgreSQL server on which databases can be created. Redis is a new server with a
-password.
+Unless a file or folder is given, all tests that use a database, a broker or the processes of the service are run.
+DATABASE_URL is the URL of a PostgreSQL server on which databases can be created. The program starts a new Redis server
+with a password.
 """
 
 import os

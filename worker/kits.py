@@ -26,7 +26,9 @@ log = logging.getLogger(__name__)
 
 @shared_task(name=MAKE_KIT)
 def make_kit(truth_id: int) -> None:
-    """Write the check kit of a ground truth unless it is up to date, and wake a worker to write the next one.
+    """Write the check kit (a file for checking submissions offline) of a ground truth, unless it is up to date.
+
+    After writing it, wake a worker to write the next check kit.
 
     If the file storage is missing, nothing is written, and the periodic sweeper process queues the ground truth again.
     If the ground truth cannot be used, the database records that it has no check kit.

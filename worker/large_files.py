@@ -17,7 +17,7 @@ atexit.register(LOCKS.close)
 
 
 class LargeFileSlot:
-    """A context manager that holds one of the slots for large files until `release` is called or the block ends.
+    """A context manager that holds one of the slots for large files until `release` is called or the `with` block ends.
 
     If all slots are taken, the context manager holds no slot.
     """

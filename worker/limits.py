@@ -26,7 +26,7 @@ class OutOfTime(Exception):
 
 @contextmanager
 def limited(*, small: bool = False) -> Iterator[None]:
-    """Limit the CPU time and memory of the scoring run within this block. Raises OutOfTime or MemoryError.
+    """Limit the CPU time and memory of the scoring run in the `with` block. Raises OutOfTime or MemoryError.
 
     The CPU time limit for small files is shorter, so that the process reserved for small files is soon available again.
     """
@@ -37,7 +37,7 @@ def limited(*, small: bool = False) -> Iterator[None]:
 
 @contextmanager
 def limited_time(seconds: float) -> Iterator[None]:
-    """Limit the CPU time of this process in the block.
+    """Limit the CPU time of this process in the `with` block.
 
     Elapsed time is not limited, because otherwise files could fail when the machine is busy.
     """
@@ -56,7 +56,7 @@ def raise_out_of_time(number: int, frame: object) -> NoReturn:
 
 @contextmanager
 def limited_memory() -> Iterator[None]:
-    """Limit the memory of this process in the block, so that allocations beyond the limit raise MemoryError.
+    """Limit the memory of this process in the `with` block, so that allocations beyond the limit raise MemoryError.
 
     Without this limit, the kernel would kill the process. Memory that the process already has does not count, including
     memory inherited from its parent. The limit is RLIMIT_DATA, which counts private writable memory. RLIMIT_AS would

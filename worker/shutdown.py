@@ -39,7 +39,7 @@ def interrupt(processes: list[int]) -> None:
 
 @contextmanager
 def claim(claim_next: Callable[[], Claimed | None], release: Callable[[Claimed], object]) -> Iterator[Claimed | None]:
-    """Claim a job for the duration of a block, and yield it, or None if there is no job.
+    """Claim a job for the duration of a `with` block, and yield the job, or None if there is none.
 
     If the worker is stopped during the block, the job is put back with `release`.
     """
@@ -56,7 +56,7 @@ def claim(claim_next: Callable[[], Claimed | None], release: Callable[[Claimed],
 
 @contextmanager
 def stop_deferred() -> Iterator[None]:
-    """Defer the handling of SIGTERM until the block ends.
+    """Defer the handling of SIGTERM until the `with` block ends.
 
     Otherwise, SystemExit could be raised after the database has recorded a claim, but before the caller has received
     the job.

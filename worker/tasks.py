@@ -47,7 +47,7 @@ FILE_FAULTS = (Unreadable, Unrestorable, OSError)
 
 @shared_task(name=EVALUATE)
 def evaluate(submission_id: str) -> None:
-    """Score the next submission in the queue. Afterwards, run a rerun if it is owed a turn."""
+    """Score the next submission in the queue. Then, if reruns (scoring submissions again) are owed a turn, run one."""
     work(Submission, UUID(submission_id), evaluate_claimed)
     if time_shares.of_reruns.is_due and "reruns" in settings.WORKER_QUEUES:
         first = Rerun.objects.queued().values_list("pk", flat=True).first()
@@ -240,7 +240,7 @@ def give_up(claimed: Rerun, error: Exception) -> None:
 
 
 def reason(error: Exception) -> str:
-    """Return the reason why scoring a submission again was given up, as a sentence for organizers."""
+    """Return the reason why scoring a submission again was abandoned, as a sentence for organizers."""
     if is_too_large(error):
         return f"Scores of files with more than {settings.EXPLANATION_MAX_BYTES} uncompressed bytes are not explained."
     if isinstance(error, InvalidSubmission):
@@ -253,6 +253,6 @@ def reason(error: Exception) -> str:
 def is_too_large(error: Exception) -> bool:
     """Return whether the error means that the file is too large to compute an explanation of its score.
 
-    A rerun that is given up for this reason raises no alarm.
+    A rerun (scoring again) that is abandoned for this reason raises no alarm.
     """
     return isinstance(error, InvalidSubmission) and "too_large" in error.findings.counts

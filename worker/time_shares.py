@@ -1,7 +1,7 @@
-"""Gives a tenth of a worker's time to jobs that wait below others, so that they progress even on a busy night.
+"""Reserves a tenth of a worker's time for jobs of lower priority, so that they progress even on a busy night.
 
-Scores come before reruns, and the intervals of new scores come before rescorings and explanations. Without shares, a
-rescoring would not progress as long as submissions arrive.
+New submissions come before reruns, which score submissions again. Among these, the intervals of new scores come before
+rescorings and explanations. Without shares, a rescoring would not progress as long as submissions arrive.
 """
 
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ TURN_SECONDS = 1.0
 
 @dataclass
 class TimeShare:
-    """Counts how many seconds a process owes to the jobs that wait below the others.
+    """Counts how many seconds a process owes to jobs of lower priority.
 
-    A job may take much longer than it is owed. The next turn is then due when the difference was made up for.
+    A job may take much longer than it is owed. The next turn is then due later, when the difference has been made up.
     """
 
     owed: float = 0.0
@@ -27,15 +27,15 @@ class TimeShare:
         return self.owed >= TURN_SECONDS
 
     def count_above(self, seconds: float) -> None:
-        """Count the time of a job that came first."""
+        """Count the time of a job of higher priority."""
         self.owed += seconds * SHARE / (1 - SHARE)
 
     def count_below(self, seconds: float) -> None:
-        """Count the time of a job below. If no turn was due, the job was next anyway, and nothing is owed any more."""
+        """Count the time of a job of lower priority. If no turn was due, the job was next anyway: nothing is owed."""
         self.owed = self.owed - seconds if self.is_due else min(self.owed, 0.0)
 
     def forgive(self) -> None:
-        """Owe nothing, because no job waits below."""
+        """Owe no time, because no job of lower priority is waiting."""
         self.owed = min(self.owed, 0.0)
 
 
@@ -45,12 +45,12 @@ of_reruns, of_late_reruns = TimeShare(), TimeShare()
 
 
 def is_late(rerun: Rerun) -> bool:
-    """Return whether a rerun comes after the intervals of new scores: a rescoring or an explanation."""
+    """Return whether a rerun is for a rescoring or an explanation, which come after the intervals of new scores."""
     return rerun.purpose != Rerun.Purpose.INTERVALS or not rerun.truth.active
 
 
 def count(job: Submission | Rerun, seconds: float) -> None:
-    """Count the time that a job has taken."""
+    """Update the shares of this process after a job that took the given number of seconds."""
     if isinstance(job, Submission):
         return of_reruns.count_above(seconds)
     of_reruns.count_below(seconds)

@@ -69,7 +69,7 @@ def restore(truth: Truth, error: DamagedTruth | PreparedOtherwise) -> None:
 
 
 def is_intact(truth: Truth) -> bool:
-    """Return whether a ground truth's prepared file is undamaged, is its own, and fits the settings of its phase."""
+    """Return whether a ground truth's prepared file is undamaged, belongs to it, and fits its phase's settings."""
     track, parameters = truth.phase.declared_track, truth.phase.parameters
     try:
         with local_truth(truth) as path:
@@ -81,7 +81,7 @@ def is_intact(truth: Truth) -> bool:
 
 
 def fault_codes(error: InvalidTruth | InvalidParameters) -> str:
-    """Return the loggable details of a faulty ground truth: error codes, file names, line numbers, but no content."""
+    """Return loggable details of a faulty ground truth: error codes, file names and line numbers, but no content."""
     if isinstance(error, InvalidParameters):
         return str(error)
     return "; ".join(f"{problem.code} in {problem.file}, line {problem.line}" for problem in error.problems)

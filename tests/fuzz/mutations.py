@@ -71,7 +71,7 @@ def other_texts(chance: random.Random, data: bytes) -> bytes:
 
 
 def other_text(chance: random.Random, one: bytes, other: bytes) -> bytes:
-    """Return ``other``, an unexpected string, or a string that is almost equal to ``one``."""
+    """Return, at random, ``other``, an unexpected string, or a string that is almost equal to ``one``."""
     at = chance.randint(0, len(one))
     near = one[:at] + chance.choice([b"", b"x", b"!", one]) + one[at + chance.randint(0, 1) :]
     return chance.choice([other, other, near, near, chance.choice(TEXTS).encode()])
@@ -192,7 +192,7 @@ HARMFUL += [moved_lines, blank_lines, line_ends, quoted, other_columns, repeated
 
 
 def mutated(chance: random.Random, data: bytes) -> bytes:
-    """Apply up to five random mutations to a file. In two of three cases, a valid file can remain valid."""
+    """Apply up to five random mutations to a file. Two times out of three, all of them can leave a file valid."""
     ways = chance.choice([HARMLESS, HARMLESS, HARMLESS + HARMFUL])
     for _ in range(chance.choice([0, 1, 1, 1, 2, 5])):
         data = chance.choice(ways)(chance, data)

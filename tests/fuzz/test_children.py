@@ -1,4 +1,4 @@
-"""A process that crashes or hangs is reported with its seed, and the cases of all other seeds still run."""
+"""If a fuzzing process crashes or hangs, its seed is reported, and the cases of all other seeds still run."""
 
 import os
 import signal

@@ -91,7 +91,7 @@ def largest(chance: random.Random) -> str:
 
 
 def long(chance: random.Random) -> str:
-    """Return the text of a number with about the maximum length that is accepted, sometimes a longer one."""
+    """Return the text of a number whose length is often near the accepted maximum, and sometimes above it."""
     length = chance.choice([chance.randint(20, 62), 62, 63, 64, 65, 66, 70, 200])
     end = exponent(chance) if chance.random() < 0.5 else ""
     body = list(digits(chance, max(length - len(end), 1)))
@@ -132,7 +132,7 @@ KINDS: list[Kind] = [*SOUND, any_decimal, largest, long, short, damaged]
 
 
 def read(texts: list[str]) -> tuple[list[float], list[bool]]:
-    """Return the values that the kernels read, and whether they accepted each token as a number."""
+    """Parse tokens with the kernels. Return the values, and whether the kernels accepted each token as a number."""
     tokens = [text.encode() for text in texts]
     data = np.frombuffer(b" " + b"".join(token + b" " for token in tokens) + bytes(24), np.uint8)
     values, ends = np.empty(len(tokens)), np.empty(len(tokens), np.int64)
@@ -142,7 +142,7 @@ def read(texts: list[str]) -> tuple[list[float], list[bool]]:
 
 
 def answers(seed: int) -> tuple[Counter[str], list[str]]:
-    """Read the tokens generated from a seed with all implementations. Return counts by kind, and the differences."""
+    """Parse random tokens with all implementations. Return counts by kind of token, and the differences found."""
     chance = random.Random(seed)
     kinds = chance.choices(KINDS, k=BATCH)
     texts = [kind(chance) for kind in kinds]

@@ -84,7 +84,7 @@ class Site:
 
 
 def ended(submission: Submission) -> tuple[Counter[str], list[str]]:
-    """Return the counts of a submission's status and defect codes, and a message if its scores contradict them."""
+    """Count a submission's status and each defect code once. Also return a message if its scores contradict them."""
     scores = Score.objects.filter(evaluation__submission=submission).count()
     total, codes = submission.problems.get("total", 0), submission.problems.get("counts", {})
     sound = {Status.SCORED: scores > 0 == total, Status.REJECTED: total > 0 == scores}.get(submission.status, False)
@@ -94,7 +94,7 @@ def ended(submission: Submission) -> tuple[Counter[str], list[str]]:
 
 @cache
 def site() -> Site:
-    """Return the phases and the user of this process. The first call creates them in the database."""
+    """Return this process's test phases and test user, which the first call creates in the database."""
     call_command("migrate", verbosity=0)
     unannounced: Any = lambda kind, key: None  # noqa: E731
     queue.enqueue, tasks.Heartbeat = unannounced, InlineHeartbeat  # type: ignore[misc]
@@ -102,5 +102,5 @@ def site() -> Site:
 
 
 def answers(seed: int) -> tuple[Counter[str], list[str]]:
-    """Submit and score the file generated from a seed, with the phases of this process."""
+    """Submit and score the file generated from a seed, using the test phases of this process."""
     return site().answers(seed)

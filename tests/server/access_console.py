@@ -1,4 +1,4 @@
-"""The expected HTTP status of each page for organizers, for each method and role of the user; see `access_table.py`."""
+"""The expected HTTP status of each organizer page, by HTTP method and role of the user. See also `access_table.py`."""
 
 from tests.server.access_roles import Methods, who
 

@@ -1,4 +1,4 @@
-"""The roles of users for which `access_table.py` lists the expected HTTP statuses."""
+"""The user roles for which `access_table.py` lists the expected HTTP statuses."""
 
 ROLES = (
     "nobody",
@@ -29,10 +29,10 @@ Methods = dict[str, Answers]
 
 
 def who(rest: int, **groups: int) -> Answers:
-    """Return the expected status for each role: `who(404, nobody=302, team=200)`.
+    """Return the expected HTTP status for each user role: `who(404, nobody=302, team=200)`.
 
-    The first argument is for the roles that belong to none of the named groups. If a role is in several groups, the
-    last one determines its status.
+    The first argument is the status for roles that belong to none of the named groups. If a role is in several
+    groups, the last of these groups determines its status.
     """
     named = {role: status for group, status in groups.items() for role in GROUPS[group]}
     return {role: named.get(role, rest) for role in ROLES}
@@ -42,7 +42,7 @@ OTHERS = ("PUT", "PATCH", "DELETE")
 
 
 def door(staff: int, superuser: int | None = None) -> Methods:
-    """Return the expected statuses of an admin page.
+    """Return the expected HTTP statuses of an admin page, by method and user role.
 
     Users who are not staff are redirected to the login page.
     """

@@ -1,4 +1,4 @@
-"""The expected HTTP status of each page and API route, for each method and role of the user.
+"""The expected HTTP status of each page and API route, by HTTP method and role of the user.
 
 For every method that is not listed for a route, the status must be 401, 403, 404 or 405 for every role.
 """

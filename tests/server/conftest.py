@@ -93,7 +93,7 @@ def scored(make: Make) -> Scored:
 
 
 def explain(submission: Submission, content: dict[str, Any]) -> None:
-    """Store an explanation of a submission's scores (error kinds, slices), with the same content for every split."""
+    """Store an explanation of a submission's scores (such as error kinds), which is the same for all splits."""
     packed = zlib.compress(json.dumps(content).encode())
     for split in ("public", "private", "all"):
         Explanation.objects.create(evaluation=submission.evaluations.get(), split=split, content=packed)
@@ -109,7 +109,7 @@ def fresh_counts() -> None:
 
 @pytest.fixture(autouse=True)
 def no_images_in_empty_truths(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let empty ground truth files, such as those from `make.phase`, pass the check for newly public images.
+    """Make empty ground truth files, such as those from `make.phase`, pass the check for newly public images.
 
     Normally, a new ground truth is rejected if it makes private images public.
     """

@@ -55,7 +55,7 @@ def scorer(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], None]:
 
 @pytest.fixture
 def waiting(make: Make, inline_queue: InlineQueue, scorer: Callable[[Any], None]) -> Rerun:
-    """Score a submission, and return the rerun that was queued to compute its intervals."""
+    """Score a submission, and return the rerun (a second scoring job) that was queued to compute its intervals."""
     submission = make.submission(make.phase())
     scorer(report())
     tasks.evaluate(str(submission.pk))
@@ -63,9 +63,9 @@ def waiting(make: Make, inline_queue: InlineQueue, scorer: Callable[[Any], None]
 
 
 def outcome(rerun: Rerun) -> tuple[str, str]:
-    """Return the state of a rerun (another scoring), and the value of its submission's field `stage`.
+    """Return the state of a rerun (scoring a submission again), and the submission's field `stage`.
 
-    The state is `done`, `waiting`, or the reason why the rerun was given up.
+    The state is `done`, `waiting`, or the reason why the rerun was abandoned. The stage is the current step of scoring.
     """
     left = Rerun.objects.filter(pk=rerun.pk).first()
     stage = Submission.objects.get(pk=rerun.submission_id).stage
@@ -131,7 +131,7 @@ def test_a_rerun_whose_failure_would_repeat_is_given_up_with_an_alarm(
 
 
 def explaining(waiting: Rerun) -> Rerun:
-    """Run a queued rerun for intervals, and return the rerun that is then queued for the explanation."""
+    """Run the queued job that adds intervals to a score, and return the job that is then queued for the explanation."""
     tasks.rerun(waiting.pk)
     return Rerun.objects.get(purpose=Rerun.Purpose.EXPLANATION)
 

@@ -1,4 +1,4 @@
-"""A tenth of a worker's time goes to reruns, even if submissions arrive all the time."""
+"""A tenth of a worker's time goes to reruns (scoring submissions again), even if submissions arrive all the time."""
 
 import random
 
@@ -14,7 +14,7 @@ from worker.time_shares import SHARE, TURN_SECONDS, TimeShare
 
 @pytest.fixture
 def owed(monkeypatch: pytest.MonkeyPatch) -> TimeShare:
-    """Let this process owe a turn to reruns."""
+    """Make it the turn of reruns, the jobs that score submissions again and otherwise wait for new submissions."""
     share = TimeShare(owed=TURN_SECONDS)
     monkeypatch.setattr(time_shares, "of_reruns", share)
     return share
@@ -22,7 +22,7 @@ def owed(monkeypatch: pytest.MonkeyPatch) -> TimeShare:
 
 @pytest.fixture
 def rerun(make: Make, phase: Phase) -> Rerun:
-    """Return a rerun that waits beside two queued submissions of another team."""
+    """Return a queued rerun (scoring a submission again), and also queue two submissions of another team."""
     make.submission(phase)
     make.submission(phase)
     scored = make.submission(phase, status="scored", finished_at="2026-01-01T00:00:00Z")
@@ -31,7 +31,7 @@ def rerun(make: Make, phase: Phase) -> Rerun:
 
 @pytest.fixture
 def done(monkeypatch: pytest.MonkeyPatch, inline_queue: InlineQueue) -> list[type]:
-    """Return the kinds of the jobs that are done, in order. Doing a job takes no time and records nothing."""
+    """Replace scoring with stubs that do nothing. Return a list that collects the kinds of the jobs in order."""
     kinds: list[type] = []
     for name in ("evaluate_claimed", "rerun_claimed"):
         monkeypatch.setattr(tasks, name, lambda job: kinds.append(type(job)))

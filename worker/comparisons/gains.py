@@ -15,7 +15,7 @@ READ_AT_ONCE = 100
 
 
 class Gain(NamedTuple):
-    """The score gain of a team: the evaluation that was shown a week ago, and a 95% interval of the difference."""
+    """A team's change in score over a week: the evaluation shown a week ago, and a 95% interval for the change."""
 
     earlier: int | None = None
     low: float | None = None

@@ -1,4 +1,4 @@
-"""Login and invitations do not reveal whether an address has an account.
+"""Login and invitations do not reveal whether an email address has an account.
 
 `test_signup.py` and `test_mails.py` test the same for sign-up and forgotten passwords.
 """

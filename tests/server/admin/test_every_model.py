@@ -1,4 +1,4 @@
-"""Tests the admin: every list opens, ledgers and logs are read-only, ground truths are hidden, changes are logged."""
+"""Tests the admin: lists open, ledgers and logs are read-only, ground truths are hidden, and changes are logged."""
 
 from io import StringIO
 from typing import Any

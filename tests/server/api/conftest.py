@@ -16,7 +16,7 @@ STREAM = "application/offset+octet-stream"
 
 
 class Tus:
-    """A tus client that uploads one file at a time as a given user."""
+    """A client for tus, the protocol for resumable uploads. It uploads one file at a time as a given user."""
 
     def __init__(self, api: Api, user: User) -> None:
         self.api, self.user, self.path = api, user, ""

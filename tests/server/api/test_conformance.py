@@ -93,8 +93,8 @@ Headers = dict[str, str]
 def served(environ: dict[str, Any], start_response: Any) -> list[bytes]:
     """Call the application, read its whole response and close it, because schemathesis does neither.
 
-    Meanwhile, Django does not close the connection to the database, which the transaction of the test needs. Its own
-    test client does the same.
+    During the call, Django does not close the database connection, because the transaction of the test needs it.
+    Django's own test client does the same.
     """
     ends = (request_started, request_finished)
     for signal in ends:
@@ -128,7 +128,7 @@ def real(name: str, drawn: str) -> str:
 
 
 def zipped() -> bytes:
-    """Return the zip file of a ground truth. The server stores it, so that the challenge can be exported."""
+    """Return the zip file of a ground truth, which the server stores so that the challenge can be exported."""
     with ZipFile(content := BytesIO(), "w") as archive:
         archive.writestr("truth.csv", "ImageID\n")
     return content.getvalue()

@@ -1,4 +1,4 @@
-"""Every error response of the API is a problem document with a code."""
+"""Every error response of the API is a JSON problem document with an error code."""
 
 import logging
 from collections.abc import Callable

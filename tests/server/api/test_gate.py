@@ -27,7 +27,7 @@ pytestmark = [
 
 @pytest.fixture
 def red(phase: Phase) -> Truth:
-    """Return the active ground truth, after storing a gate result in which one acceptance check has failed."""
+    """Store a gate result in which one acceptance check has failed. Return the active ground truth."""
     truth = phase.truths.get()
     check = {"name": "template", "passed": False, "expected": "accepted and scored", "got": SECRET}
     truth.gate = {**green_gate(phase), "green": False, "checks": [check]}

@@ -45,7 +45,7 @@ class TestRead:
     def test_the_time_of_scoring_has_whole_seconds(
         self, api: Api, member: User, phase: Phase, team: Team, scored: Scored
     ) -> None:
-        """The duration of scoring depends slightly on the ground truth, so an exact time could reveal private facts."""
+        """The duration of scoring depends slightly on the ground truth, so exact times could reveal details of it."""
         submission = scored(phase, 0.5, team=team, at=datetime(2026, 5, 4, 3, 2, 1, 987_654, tzinfo=UTC))
         assert api.get(f"submissions/{submission.pk}", user=member).json()["scored_at"] == "2026-05-04T03:02:01Z"
 

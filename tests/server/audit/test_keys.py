@@ -29,7 +29,7 @@ def own_home(settings: Settings, tmp_path: Path) -> None:
 
 @pytest.fixture
 def write(db: None, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks) -> Callable[[int], None]:
-    """Return a function that writes and commits the given number of entries: `write(3)`."""
+    """Return a function that writes and commits the given number of audit entries: `write(3)`."""
 
     def write(count: int) -> None:
         with django_capture_on_commit_callbacks(execute=True):
@@ -53,7 +53,7 @@ def write_unkeyed(write: Callable[[int], None], settings: Settings) -> Callable[
 
 
 def forge(first: int, **changes: Any) -> None:
-    """Change all entries from the given number on, and hash them without the audit key.
+    """Change all audit entries from the given number onwards, and hash them without the audit key.
 
     An attacker who has access to the database but not to the files can do this.
     """
@@ -67,7 +67,7 @@ def forge(first: int, **changes: Any) -> None:
 
 
 def cut_after(number: int) -> None:
-    """Delete all entries after the given number and update the number and hash of the last entry accordingly.
+    """Delete all audit entries after the given number and update the number and hash of the last entry accordingly.
 
     An attacker with access to the database can do this. Restoring a backup has the same effect.
     """

@@ -231,7 +231,7 @@ class History:
         self.frozen = None
 
     def sweep(self) -> None:
-        """Apply a changed number of final submissions to the leaderboards, as the sweeper process does."""
+        """Apply a new limit on final submissions (those that count) to the leaderboards, as the sweeper does."""
         apply_finals()
 
     def rename(self) -> None:
@@ -262,7 +262,7 @@ class History:
             self.teams.remove(other)
 
     def compare(self) -> None:
-        """Compute the ties and rank intervals of all leaderboards, as a worker does."""
+        """Compute ties and confidence intervals for ranks on all leaderboards, as a worker does."""
         compare_boards()
 
     def current(self) -> Phase:

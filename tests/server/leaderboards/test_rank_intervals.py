@@ -1,4 +1,4 @@
-"""Tests rank intervals: which rows of a leaderboard get a simultaneous or an individual one, and who sees them."""
+"""Tests confidence intervals for ranks: which teams get a simultaneous or an individual interval, and who sees them."""
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
@@ -46,7 +46,7 @@ def individual(phase: Phase) -> list[bool | None]:
 
 @pytest.fixture
 def first_two(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compute simultaneous intervals for the first two rows instead of the first 100."""
+    """Compute simultaneous rank intervals for the first two teams of a leaderboard instead of the first 100."""
     for module in (comparing, rank_sets):
         monkeypatch.setattr(module, "TOP", 2)
     monkeypatch.setattr(
@@ -218,7 +218,7 @@ def simulated(seed: int, *, teams: int = 600, unknown: Sequence[int] = ()) -> Si
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_first_intervals_are_those_of_the_whole_leaderboard(seed: int) -> None:
-    """The bootstrap replicates of teams with much lower scores are not read. This changes no interval."""
+    """The bootstrap replicates of teams with much lower scores are not read, and this does not change any interval."""
     board = simulated(seed)
     assert rank_sets.top_intervals(board) == top_rank_intervals(board.scores, board.vectors)
     assert max(board.read) < 450

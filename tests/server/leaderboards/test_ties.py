@@ -1,4 +1,7 @@
-"""A tie group ends before a team if the interval of its paired difference from the first team does not contain zero."""
+"""Tests tie groups: teams with consecutive ranks whose scores do not differ significantly from that of the first team.
+
+A group ends before a team if the interval of its paired difference from the first team does not contain zero.
+"""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -25,7 +28,7 @@ NAN = float("nan")
 
 
 def compared(phase: Phase, start: int = 0, stop: int = 100, *, viewer: Any = ANONYMOUS) -> list[BoardRow]:
-    """Compute the ties and rank intervals of all leaderboards, and return rows of the public leaderboard."""
+    """Compute ties and confidence intervals for ranks on all leaderboards, and return rows of the public one."""
     compare_boards()
     return board(phase, split="public", viewer=viewer).page(start, stop)
 

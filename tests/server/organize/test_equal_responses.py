@@ -73,7 +73,7 @@ class Visit:
         return answer
 
     def plain(self, text: str) -> str:
-        """Replace the slug of the challenge, the hash of its ground truth, IDs, tokens and times with placeholders."""
+        """Return a text with placeholders for the challenge's slug, the ground truth's hash, IDs, tokens and times."""
         sha256 = Truth.objects.get(phase__challenge__slug=self.slug, active=True).sha256
         for known, replaced in ((sha256, "sha256"), (sha256[:12], "sha256"), (self.slug, "slug")):
             text = text.replace(known, replaced)
@@ -132,7 +132,7 @@ class Visit:
 
 
 def submissions(made: Path, track: str, template: bytes) -> dict[str, bytes]:
-    """Return the contents of valid files and of files with every kind of defect, keyed by name."""
+    """Return the contents of valid files and of files with various defects, keyed by name."""
     form = TRACKS[track].form
     good = (made / "submissions" / f"quality-0.60.{form.suffix}").read_bytes()
     files = {

@@ -34,7 +34,7 @@ def state() -> str:
 
 
 class Gates:
-    """A stub for `podium gate` that counts its runs and returns a result that tests can change."""
+    """A stub for `podium gate`, which runs acceptance checks. Tests can count its runs and change its result."""
 
     def __init__(self, others: Callable[..., dict[str, Any]]) -> None:
         self.others, self.runs = others, 0

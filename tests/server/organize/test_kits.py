@@ -24,7 +24,10 @@ Import = Callable[..., list[str]]
 
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """Replace the job queue. Return a list of the IDs of ground truths for which a new check kit is requested."""
+    """Replace the job queue. Return a list that collects the ground truths for which a new check kit is requested.
+
+    A check kit is a file with which participants check submissions offline. The list contains IDs of ground truths.
+    """
     keys: list[Any] = []
     monkeypatch.setattr(queue, "waiting", lambda kind: 0)
     monkeypatch.setattr(queue, "enqueue", lambda kind, key: keys.append(key))

@@ -189,7 +189,7 @@ def test_a_restarted_rescoring_retries_platform_failures_only_on_request(
 
 
 def fail(submission: Submission, *, sentence: str, final: bool) -> None:
-    """Run the queued rerun (another scoring) of a submission, and record that this attempt has failed."""
+    """Run the queued rerun (a job that scores a submission again), and record that this attempt has failed."""
     claimed = leases.claim(Rerun, submission.reruns.get().pk)
     assert claimed is not None
     reruns.fail(claimed, sentence=sentence, final=final)

@@ -22,7 +22,7 @@ Two = tuple[Submission, Submission]
 
 
 def block(submission: Submission, reason: str = "Its file is missing.") -> None:
-    """Postpone the rerun (another scoring) of a submission, as a worker does if it cannot read the file."""
+    """Postpone a submission's rerun (the job that scores it again), as a worker does if it cannot read the file."""
     claimed = leases.claim(Rerun, submission.reruns.get().pk)
     assert claimed is not None
     leases.postpone(claimed, reason=reason)

@@ -35,7 +35,10 @@ SPLIT = "    split: {public: 0.5}\n"
 
 
 def sentences(bundle: BundleFolder) -> list[str]:
-    """Import the bundle. Return all messages of the import, followed by the warnings about salts and seeds."""
+    """Import the bundle. Return all messages of the import, followed by the warnings about salts and seeds.
+
+    A salt or a seed determines which images of a phase are public.
+    """
     said: list[str] = []
     warned: list[Problem] = []
     import_bundle(path=bundle.path, by=None, report=said.append, warn=warned.append)

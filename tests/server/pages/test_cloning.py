@@ -1,4 +1,4 @@
-"""Organizers copy a challenge with its phases. The copy is a draft without dates, teams and submissions."""
+"""Organizers copy a challenge with its phases. The copy is a draft without dates, teams or submissions."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -22,7 +22,7 @@ OF_PHASE = ("slug", "title", "track", "parameters", "salt", "public_share", "quo
 
 @pytest.fixture
 def source(bundle: BundleFolder, run: Callable[..., Any], make: Make, client: Client) -> Challenge:
-    """Import a challenge as a user, who is logged in, and return it. It has dates, a team and a submission."""
+    """Import a challenge as a logged-in user, and add dates, a team and a submission. Return the challenge."""
     user = make.user(username="olga")
     run(by=user)
     client.force_login(user)

@@ -63,7 +63,7 @@ def test_without_intervals_of_both_scores_the_page_says_what_is_missing(phase: A
 
 @pytest.mark.parametrize("letter", ["a", "b"])
 def test_a_name_with_a_null_character_has_no_entry(letter: str, board: Any) -> None:
-    """PostgreSQL refuses a query that contains this character."""
+    """A null character causes no error, although PostgreSQL refuses queries that contain this character."""
     assert "has no entry" in visit(**{letter: "Ow\0ls"}).words
 
 

@@ -96,7 +96,7 @@ def test_baselines_do_not_widen_the_range(phase: Phase, make: Make, scored: Scor
 
 
 def bands(page: Page) -> list[tuple[float, float]]:
-    """Return the left end and the width of each interval's band, as percentages of the width of the axis."""
+    """Return the left end and the width of each interval's band, as percentages of the axis width."""
     found = page.all("rect", class_="band")
     return [(float(band["x"].rstrip("%")), float(band["width"].rstrip("%"))) for band in found]
 
@@ -128,7 +128,7 @@ def test_an_outlier_above_is_cut_off_at_the_upper_end(phase: Phase, scored: Scor
 
 
 def compared_page(query: str = "") -> Page:
-    """Compute the ties and rank intervals of all leaderboards, and return the leaderboard page."""
+    """Compute ties and confidence intervals for ranks on all leaderboards, and return the leaderboard page."""
     compare_boards()
     return visit(query)
 

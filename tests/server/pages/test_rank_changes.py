@@ -1,4 +1,4 @@
-"""Tests the marks on the leaderboard page that show what has changed since a week ago."""
+"""Tests the marks on the leaderboard page that show what has changed in the past week."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

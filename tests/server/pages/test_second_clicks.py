@@ -1,4 +1,4 @@
-"""A second click on a button, or a click on an outdated page, changes nothing and is answered with the reason."""
+"""A second click on a button, or a click on an outdated page, changes nothing, and the response explains why."""
 
 from datetime import UTC, datetime
 from typing import Any

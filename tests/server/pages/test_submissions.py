@@ -1,4 +1,4 @@
-"""Tests the list of a team's submissions, in which notes and final submissions can be changed."""
+"""Tests the list of a team's submissions, in which the team edits notes and selects the submissions that count."""
 
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
@@ -154,7 +154,7 @@ def test_a_filter_stays_in_the_links_to_further_pages(make: Make, phase: Phase, 
 
 
 class TestHint:
-    """Tests the hint that the best submission is not among the final submissions."""
+    """Tests the hint that a team's best submission is not among those that it has selected to count."""
 
     def test_the_hint_appears_if_other_submissions_are_final(
         self, scored: Scored, phase: Phase, team: Team, client: Client

@@ -138,7 +138,7 @@ def test_a_merge_is_previewed_by_one_captain_and_confirmed_by_the_other(
 
 
 def test_no_team_to_merge_with_has_a_null_character_in_its_name(client: Client, team: Team) -> None:
-    """PostgreSQL refuses a query that contains this character."""
+    """A null character causes no server error, although PostgreSQL refuses queries that contain this character."""
     page = Page(client.get(f"{TEAM}/merge", {"team": "Cro\0ws"}))
     assert (page.status, "There is no other team with this name" in page.words) == (422, True)
 

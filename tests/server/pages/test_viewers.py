@@ -65,7 +65,7 @@ class Controls(HTMLParser):
         self.inside = self.inside and tag != "form"
 
     def posts(self, page: str) -> Iterator[tuple[str, dict[str, str]]]:
-        """Yield the address and the fields of every POST request that this page can send."""
+        """Yield the URL and the fields of every POST request that this page can send."""
         ids = {attributes.get("id"): number for number, (attributes, _) in enumerate(self.forms)}
         pressed: list[tuple[int, Attributes]] = [(number, {}) for number in range(len(self.forms))]
         pressed += [(ids[form] if isinstance(form, str) else form, button) for form, button in self.buttons]
@@ -78,7 +78,7 @@ class Controls(HTMLParser):
 
 @pytest.fixture
 def pages(make: Make) -> tuple[Client, list[str]]:
-    """Return the test client of a user with the viewer role, and the addresses of a challenge's organizer pages."""
+    """Return the test client of a user with the viewer role, and the URLs of a challenge's organizer pages."""
     addresses = [one for one in organizer(make).addresses if "/own" in one or one == "/organize/"]
     challenge, client, viewer = Challenge.objects.get(slug="own"), Client(), make.user()
     challenge.organizers.add(viewer, through_defaults={"role": Role.VIEWER})

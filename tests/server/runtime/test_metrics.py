@@ -102,7 +102,7 @@ def test_failures_are_measured_before_the_first_one() -> None:
 
 @pytest.fixture(scope="session")
 def promtool() -> str:
-    """Return the path of Prometheus' tool for rules. If it is not installed, skip the test; in CI, fail."""
+    """Return the path of promtool, which checks Prometheus rules. If it is missing, skip the test or, in CI, fail."""
     found = shutil.which("promtool")
     if found is None:
         why = "NOT RUN: promtool is missing; apt-get install --no-install-recommends prometheus"

@@ -144,7 +144,7 @@ class TestFiles:
 
 @pytest.fixture
 def later(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let files of any age be moved to quarantine. Normally, files are kept for some time after they are stored."""
+    """Allow files of any age to be moved to quarantine. Normally, files are kept for some time after storage."""
     monkeypatch.setattr(quarantine, "UPLOAD_SECONDS", -60)
     monkeypatch.setattr(quarantine, "TRUTH_SECONDS", -60)
 

@@ -1,4 +1,4 @@
-"""Web, worker and sweeper can run separately, each once per folder, with a shared database and broker."""
+"""Web, worker and sweeper can run separately, each once per state folder, with a shared database and broker."""
 
 from pathlib import Path
 

@@ -163,7 +163,7 @@ class TestBehindAProxy:
 
 class TestShares:
     def shares(self, **held: int) -> Shares[str]:
-        """Return a `Shares` object with the given connections. It selects the connection that must be closed next.
+        """Return a `Shares` object with the given connections. It selects the connection to close if too many are open.
 
         `held` maps each client address to its number of connections. Here, addresses are names. If a name begins with
         `steady`, its connections are in the middle of requests that proceed at a steady speed. If it begins with

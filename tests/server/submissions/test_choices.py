@@ -1,4 +1,4 @@
-"""Teams can change notes until one deadline and choose final submissions until another."""
+"""Teams can change notes until one deadline and choose final submissions, the ones that count, until another."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

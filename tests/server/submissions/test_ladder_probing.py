@@ -1,8 +1,9 @@
 """Measures how much an attack by hill climbing gains under ladder feedback, with 500 probes on 2,000 binary labels.
 
-Each probe flips some answers. The attack keeps the flips if a better score is shown, and undoes them otherwise. An
-attack with memory flips no label a second time until it has tried all labels. The gain is the increase of the
-accuracy on these labels. On labels that are not scored, the attack has no effect on the expected accuracy.
+Ladder feedback shows a score only if it clearly exceeds the best one so far. Each probe flips some answers. The attack
+keeps the flips if a better score is shown, and undoes them otherwise. An attack with memory flips no label a second
+time until it has tried all labels. The gain is the increase of the accuracy on these labels. On labels that are not
+scored, the attack has no effect on the expected accuracy.
 
 The table shows gains that were measured with 8 seeds and 1,000 replicates. Its columns are for exact scores, and for
 ladder feedback that shows improvements by more than 1 or 2 standard errors. "Best" means the best of 17 fixed numbers
@@ -42,7 +43,7 @@ WEIGHTS = [weights_of(seed) for seed in range(SEEDS)]
 def gain(seed: int, step: int, standard_errors: float | None, *, memory: bool) -> float:
     """Return how much an attack that flips `step` labels per probe raises the accuracy.
 
-    Ladder feedback shows improvements by more than `standard_errors`. If this is None, all improvements are shown.
+    Ladder feedback shows only improvements by more than this number of `standard_errors` or, if it is None, all.
     """
     rng = np.random.default_rng(seed)
     right = rng.random(LABELS) < 0.5

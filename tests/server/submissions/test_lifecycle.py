@@ -1,4 +1,4 @@
-"""A submission can be claimed, finished, released or cancelled only once. A worker needs its lease to finish it."""
+"""A submission can be claimed, finished, released or cancelled only once. Finishing it requires its lease."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""Intervals are computed after each score, even after crashes, and they never change or delay a score."""
+"""Confidence intervals are computed after each score, even after crashes, and they never change or delay a score."""
 
 from array import array
 from copy import deepcopy

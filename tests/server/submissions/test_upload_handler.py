@@ -70,7 +70,10 @@ pytestmark = [
 
 @pytest.fixture
 def send(api: Api) -> Send:
-    """Return a function that uploads a file (page or API) and returns the status: `send(PAGE, user, body, length)`."""
+    """Return a function that uploads a file and returns the HTTP status: `send(PAGE, user, body, length)`.
+
+    Its first argument is the path of the page or of the API route.
+    """
 
     def send(path: str, user: Any, body: Any, length: int) -> int:
         browser = Client()

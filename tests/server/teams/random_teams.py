@@ -26,7 +26,7 @@ PEOPLE, SIZE, PER_DAY, DAY = 12, 4, 2, timedelta(days=1)
 
 
 class RandomTeams:
-    """A challenge with two phases whose participants change teams and submit. `happen()` carries out a random event."""
+    """A challenge with two phases. Participants change teams and submit: `happen()` carries out a random event."""
 
     def __init__(self, seed: int) -> None:
         self.random, self.done, self.numbers = Random(seed), Counter[str](), count()
@@ -212,7 +212,7 @@ class RandomTeams:
         return user
 
     def wrong(self) -> Iterator[str]:
-        """Yield a message for each violated invariant."""
+        """Yield a message for each violated rule about team members, quota ledgers or used quota."""
         yield from self.wrong_members()
         yield from self.wrong_ledgers()
         yield from self.gained_quota()
