@@ -269,5 +269,5 @@ _CHECKS: dict[str, tuple[Callable[[Trial], str], Callable[[Trial], tuple[bool, s
     "template": (_always("accepted and scored"), _check_template),
     "broken": (_expected_broken, _check_broken),
     "repeat": (_always("two identical reports"), _check_repeat),
-    "order": (_always("without them, a lower score on all images and a higher score on no split"), _check_order),
+    "order": (_always("without them, the score is lower on all images, and not higher on any split"), _check_order),
 }

@@ -121,7 +121,7 @@ def _reporting_stops(command: str) -> Iterator[None]:
         log.exception("podium %s stopped", command)
         signalled = error.code < 0
         ended = f"was killed by {signal.Signals(-error.code).name}" if signalled else f"failed with status {error.code}"
-        hint = ", probably because the memory of the server is full" if error.code == -signal.SIGKILL else ""
+        hint = ", probably because the server is out of memory" if error.code == -signal.SIGKILL else ""
         raise Stopped(command, ended + hint) from error
 
 

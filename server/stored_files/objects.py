@@ -151,7 +151,7 @@ class ObjectStorage(S3Storage):
 
     def _open(self, name: str, mode: str = "rb") -> "File[bytes]":
         if mode != "rb":
-            raise ValueError(f"{name} can only be read")
+            raise ValueError(f"{name} is read-only")
         found = self.head(name)
 
         def request(offset: int) -> Body:

@@ -25,7 +25,7 @@ def reveal(*, phase: Phase, by: User | None, name: str) -> Phase:
     if not locked.has_ended(now):
         raise Refused("change_refused", "This phase is not over. Its private scores can be revealed after its end.")
     if locked.shown_from is not None:
-        detail = f"The private scores are shown from {utc_text(locked.shown_from)}. There is nothing to reveal."
+        detail = f"A reveal is not needed: everyone can read the private scores from {utc_text(locked.shown_from)} on."
         raise Refused("change_refused", detail)
     locked.reveals_at = now + REVEAL_DELAY
     locked.save(update_fields=["reveals_at"])

@@ -185,7 +185,7 @@ def refuse_newly_public(phase: Phase, later: Truth | Path) -> None:
         count = newly_public(active, later)
     except Unrestorable as error:
         consequence = f"{error}, so it is unknown what the new ground truth would reveal."
-        raise WouldReveal(consequence, f"{consequence} To use it anyway, set reveal.") from error
+        raise WouldReveal(consequence, f"{consequence} To use it anyway, set `reveal` to true.") from error
     if count:
         consequence = (
             f"{counted(count, 'private image')} would become public, and participants would see scores on "

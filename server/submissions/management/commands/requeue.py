@@ -17,7 +17,7 @@ FAULTS = tuple(filter(None, Fault.values))
 
 
 class Command(AuditedCommand):
-    help = "Queue failed submissions again. With --intervals, compute the missing intervals of scores instead."
+    help = "Queue failed submissions again. With --intervals, compute missing confidence intervals instead."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("ids", nargs="*", type=UUID, metavar="ID", help="id of a submission")
