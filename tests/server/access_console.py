@@ -22,7 +22,7 @@ CONSOLE: dict[str, Methods] = {
     # no rescoring has been started (404), or the form contains neither a version nor a file of the ground truth (422).
     **{
         f"{PHASE}/{action}": {"POST": who(403, nobody=302, editors=status)}
-        for status, actions in ((302, REQUEUE), (404, ("apply", "discard")), (422, ("truth", "rescore")))
+        for status, actions in ((302, REQUEUE), (409, ("apply", "discard")), (422, ("truth", "rescore")))
         for action in actions
     },
     **{
