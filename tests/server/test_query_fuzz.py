@@ -1,6 +1,5 @@
 """On every route, no query string causes a server error."""
 
-from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import quote
@@ -8,6 +7,7 @@ from urllib.parse import quote
 import pytest
 from django.core.files.base import ContentFile
 from django.http import QueryDict
+from django.http.response import HttpResponseBase
 from django.test import Client
 from django.urls import get_resolver
 from django.utils.datastructures import MultiValueDict
@@ -15,6 +15,7 @@ from pytest_django import Settings
 
 from server.accounts.models import User
 from tests.conftest import Make
+from tests.open_connections import connections_kept_open
 from tests.server.conftest import Scored
 from tests.server.test_access import APP_LABELS, routes
 
@@ -78,6 +79,13 @@ def names_read(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     return names
 
 
+def closed(answer: HttpResponseBase) -> HttpResponseBase:
+    """Close a response, because it may contain an open file, and return it."""
+    with connections_kept_open():
+        answer.close()
+    return answer
+
+
 @pytest.mark.parametrize("path", addresses())
 def test_no_query_string_causes_a_server_error(
     path: str, superuser: User, names_read: set[str], settings: Settings
@@ -85,16 +93,14 @@ def test_no_query_string_causes_a_server_error(
     settings.API_REQUESTS_PER_MINUTE = 10**9
     client = Client(raise_request_exception=False)
     client.force_login(superuser)
-    with closing(client.get(path)) as answer:
-        usual = answer.status_code
+    usual = closed(client.get(path)).status_code
     values = (*TIMES, *TEXTS)
     pairs = [(name, value) for name in sorted(names_read) for value in values]
     if path.startswith("/admin/"):
         pairs += [(name, value) for name in OF_LISTS for value in ("", *TIMES[:2], *TEXTS[:4])]
     broken = {}
     for query in (*WHOLE, *(f"{name}={quote(value, safe='%')}" for name, value in pairs)):
-        answer = client.get(path, QUERY_STRING=query)
-        answer.close()
+        answer = closed(client.get(path, QUERY_STRING=query))
         heads = "".join(f"{name}: {value}" for name, value in answer.items())
         if (answer.status_code >= 500 and answer.status_code != usual) or "\n" in heads or "X-Injected" in answer:
             broken[query[:80]] = answer.status_code

@@ -18,8 +18,7 @@ import hypothesis
 import pytest
 import schemathesis
 from django.core.files.base import ContentFile
-from django.core.signals import request_finished, request_started
-from django.db import close_old_connections, transaction
+from django.db import transaction
 from pytest_django import Settings
 from rest_framework.response import Response
 from schemathesis.config import SchemathesisConfig
@@ -33,6 +32,7 @@ from server.submissions import partial_uploads
 from server.submissions.partial_uploads import PartialUpload
 from server.wsgi import application
 from tests.conftest import InlineQueue, Make
+from tests.open_connections import connections_kept_open
 from tests.server.conftest import Scored
 from tests.server.documented import schema
 
@@ -91,20 +91,9 @@ Headers = dict[str, str]
 
 
 def served(environ: dict[str, Any], start_response: Any) -> list[bytes]:
-    """Call the application, read its whole response and close it, because schemathesis does neither.
-
-    During the call, Django does not close the database connection, because the transaction of the test needs it.
-    Django's own test client does the same.
-    """
-    ends = (request_started, request_finished)
-    for signal in ends:
-        signal.disconnect(close_old_connections)
-    try:
-        with closing(application(environ, start_response)) as answer:
-            return list(answer)
-    finally:
-        for signal in ends:
-            signal.connect(close_old_connections)
+    """Call the application, read its whole response and close it, because schemathesis does neither."""
+    with connections_kept_open(), closing(application(environ, start_response)) as answer:
+        return list(answer)
 
 
 @schemathesis.serializer("application/offset+octet-stream")
