@@ -76,7 +76,7 @@ def logged_in(session: Any) -> User | None:
     # Reading a value of the session loads the session and, with the same query, the user's account.
     user_id = session.get(SESSION_KEY)
     account: User | None = session.account
-    if account is None or user_id != str(account.pk) or session[BACKEND_SESSION_KEY] != BACKEND:
+    if account is None or user_id != str(account.pk) or session.get(BACKEND_SESSION_KEY) != BACKEND:
         return None
     is_proved = constant_time_compare(session.get(HASH_SESSION_KEY, ""), account.get_session_auth_hash())
     return account if is_proved and AccountBackend().user_can_authenticate(account) else None

@@ -97,6 +97,13 @@ def test_a_changed_value_of_a_session_is_not_accepted(client: Client, person: Us
     assert not is_logged_in(client)
 
 
+def test_a_session_without_a_backend_is_not_accepted(client: Client, person: User) -> None:
+    session = client.session
+    del session[BACKEND_SESSION_KEY]
+    session.save()
+    assert not is_logged_in(client)
+
+
 def test_the_session_and_the_user_of_a_recorded_login_are_loaded_with_one_query(client: Client) -> None:
     user = User.objects.create_user("ada", "ada@example.org", "a long password")
     client.post("/accounts/login", {"login": "ada", "password": "a long password"})
