@@ -134,6 +134,9 @@ class Statement(Generic[Row]):
             else:
                 cursor.execute(self.sql, self.constants | given)
             found = cursor.fetchall()
+        if not self.converters:
+            yield from map(self.made, found)
+            return
         for values in map(list, found):
             for index, (converters, column) in self.converters:
                 if values[index] is not None:

@@ -3,11 +3,12 @@
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Count, F, QuerySet
 
 from server.compiled_queries import compiled_query
 from server.leaderboards import compared
 from server.leaderboards.models import Entry, EntryQuerySet
+from server.row_counts import ROW_COUNT, rows_with
 from server.submissions.models import Score, Status, Submission
 
 # The columns of a leaderboard entry that a page displays. Reading whole model instances would take twice as long.
@@ -61,29 +62,31 @@ def with_keys(*, at: datetime | None, keys: list[int]) -> QuerySet[Any, Any]:
 
 
 @compiled_query
-def sizes(*, board: int, at: datetime | None, without: list[int] | None) -> QuerySet[Any, Any]:
-    """Count the entries of a leaderboard, and those that are not baselines.
+def team_scores(*, board: int, at: datetime | None, without: list[int] | None) -> QuerySet[Any, Any]:
+    """Return the scores of all teams on a leaderboard, in no particular order, in rows of one column."""
+    return entries_of(board, at, without).filter(is_baseline=False).order_by().values_list("score")
 
-    The query returns one row with both counts, or no row if there are no entries.
-    """
-    counts = {"listed": Count("*"), "ranked": Count("pk", filter=Q(is_baseline=False))}
-    return entries_of(board, at, without).order_by().values("board").annotate(**counts).values_list(*counts)
+
+@compiled_query
+def sizes(*, board: int, at: datetime | None, without: list[int] | None) -> QuerySet[Any, Any]:
+    """Count the entries of a leaderboard, and those that are not baselines, in one row."""
+    counts = {"listed": ROW_COUNT, "ranked": rows_with(is_baseline=False)}
+    return entries_of(board, at, without).order_by().annotate(**counts).values_list(*counts)
 
 
 @compiled_query
 def numbers_above(
     *, board: int, at: datetime | None, without: list[int] | None, score: float, submitted_at: datetime, team: int
 ) -> QuerySet[Any, Any]:
-    """Count the entries above a given entry. The query returns one row, or no row if there are no entries above it.
+    """Count the entries above a given entry, in one row.
 
     The row has three counts: all entries above, the entries that are not baselines and, of these, the entries with a
     higher score.
     """
     above = entries_of(board, at, without).before(score=score, submitted_at=submitted_at, team=team).order_by()
-    is_team = Q(is_baseline=False)
-    better = Count("pk", filter=is_team & Q(score__gt=score))
-    counts = {"index": Count("*"), "before": Count("pk", filter=is_team), "better": better}
-    return above.values("board").annotate(**counts).values_list(*counts)
+    better = rows_with(is_baseline=False, score__gt=score)
+    counts = {"index": ROW_COUNT, "before": rows_with(is_baseline=False), "better": better}
+    return above.annotate(**counts).values_list(*counts)
 
 
 @compiled_query

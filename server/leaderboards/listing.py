@@ -18,6 +18,7 @@ from evaluator import ranking
 from evaluator.catalog import Track
 from server.challenges.models import Membership, Team
 from server.challenges.search_names import searchable
+from server.leaderboards import entry_queries
 from server.leaderboards.metric_order import keys_in_order
 from server.leaderboards.models import Entry, EntryQuerySet, MetricValue
 from server.leaderboards.queries import ROWS_AT_ONCE, BoardRow, ShownBoard
@@ -196,7 +197,7 @@ def ranks_of(board: ShownBoard, scores: Collection[float]) -> dict[float, int]:
         return {}
     # No database index has the scores of a past leaderboard in order, so all of its scores are read.
     if board.past is not None:
-        teams = sorted(board.entries.filter(is_baseline=False).values_list("score", flat=True))
+        teams = sorted(score for (score,) in board.read(entry_queries.team_scores))
         return {score: len(teams) - bisect_right(teams, score) + 1 for score in scores}
     assert board.kept is not None
     distinct = sorted(set(scores), reverse=True)

@@ -46,7 +46,7 @@ class EntryQuerySet(models.QuerySet["Entry"]):
 
     def at(self, moment: datetime) -> "EntryQuerySet":
         """Return the versions of leaderboard entries that were valid at the given time."""
-        return self.filter(Q(valid_until=None) | Q(valid_until__gt=moment), valid_from__lte=moment)
+        return self.filter(Q(valid_until__gt=moment) | Q(valid_until=None), valid_from__lte=moment)
 
     def in_order(self) -> "EntryQuerySet":
         """Sort by score (highest first), then by time and team. The index of current entries has the same order."""

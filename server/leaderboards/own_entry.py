@@ -4,12 +4,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from math import ceil
 
-from django.db.models import Count, QuerySet
+from django.db.models import QuerySet
 
 from server.compiled_queries import compiled_query
 from server.leaderboards.entry_queries import entries_of
 from server.leaderboards.models import Entry
 from server.leaderboards.queries import BoardRow, ShownBoard
+from server.row_counts import ROW_COUNT
 from server.submissions.feedback import ScoreAccess
 
 # The number of next higher leaderboard entries that are read at first. If all of them have the same score, a second
@@ -146,4 +147,4 @@ def with_score(
     # The condition is a range that contains only one score. With an equality condition, SQLite would choose a
     # different index and read all entries.
     same = entries_of(board, at, without).filter(is_baseline=False, score__gte=score, score__lte=score).order_by()
-    return same.values("board").annotate(count=Count("pk")).values_list("count")
+    return same.annotate(count=ROW_COUNT).values_list("count")

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
-from django.db.models.functions import Coalesce
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 
 from server.challenges.models import Phase
 from server.compiled_queries import compiled_query
 from server.leaderboards.models import Entry, EntryQuerySet
 from server.leaderboards.queries import board_seen, kind_of
+from server.row_counts import ROW_COUNT
 from server.submissions.feedback import ScoreAccess
 
 
@@ -57,5 +57,4 @@ def with_better(entries: EntryQuerySet, at: datetime | None = None, without: lis
     if without is not None:
         listed = listed.exclude(team__in=without)
     above = listed.filter(board=OuterRef("board"), is_baseline=False, score__gt=OuterRef("score"))
-    counts = above.order_by().values("board").annotate(count=Count("*")).values("count")
-    return entries.annotate(better=Coalesce(Subquery(counts), 0))
+    return entries.annotate(better=Subquery(above.order_by().annotate(count=ROW_COUNT).values("count")))

@@ -86,7 +86,7 @@ class ShownBoard:
             return 0, 0
         if self.past is None:
             return self.kept.listed, self.kept.ranked
-        return next(iter(self._read(entry_queries.sizes)), (0, 0))
+        return next(iter(self.read(entry_queries.sizes)), (0, 0))
 
     @property
     def count(self) -> int:
@@ -99,17 +99,17 @@ class ShownBoard:
     def page(self, start: int, stop: int) -> list[BoardRow]:
         """Return the leaderboard rows with indexes from `start` up to, but not including, `stop`."""
         rows = range(max(start, 0), stop)  # A paginator passes -1 as `start` if the page is empty.
-        found = self._read(entry_queries.listed, rows=rows, with_baselines=True)
+        found = self.read(entry_queries.listed, rows=rows, with_baselines=True)
         return self._consecutive(found, at_top=rows.start == 0)
 
     def top(self, count: int) -> list[BoardRow]:
         """Return the rows of the first `count` teams on the leaderboard. Baselines are left out."""
-        return self._consecutive(self._read(entry_queries.listed, rows=range(count), with_baselines=False), at_top=True)
+        return self._consecutive(self.read(entry_queries.listed, rows=range(count), with_baselines=False), at_top=True)
 
     def row_named(self, team: str) -> BoardRow | None:
         """Return the row of the team with the given name, or None if there is no such row."""
         # No team has a name with a null character, and PostgreSQL refuses it in a query.
-        found = [] if "\0" in team else self._read(entry_queries.of_team_named, name=team)
+        found = [] if "\0" in team else self.read(entry_queries.of_team_named, name=team)
         return next(iter(self._consecutive(found)), None)
 
     def row_of(self, team_id: int) -> BoardRow | None:
@@ -119,7 +119,7 @@ class ShownBoard:
 
     def row_and_index_of(self, team_id: int) -> tuple[BoardRow, int] | None:
         """Return a team's row and its index on the leaderboard, or None if the team has no row."""
-        own = self._read(entry_queries.of_team, team=team_id)
+        own = self.read(entry_queries.of_team, team=team_id)
         if not own:
             return None
         index, _, better = self._numbers_above(own[0])
@@ -143,13 +143,13 @@ class ShownBoard:
         """Return the entries with the given primary keys in leaderboard order, with all columns that pages display."""
         return entry_queries.with_keys(at=self.past, keys=keys)
 
-    def _read(self, query: Callable[..., list[Any]], **arguments: Any) -> list[Any]:
+    def read(self, query: Callable[..., list[Any]], **arguments: Any) -> list[Any]:
         return query(board=self.kept.pk, at=self.past, without=self.without, **arguments) if self.kept else []
 
     def _numbers_above(self, entry: Any) -> tuple[int, int, int]:
         """Return three counts for an entry: entries above it, teams above it, and teams with a higher score."""
         where = {"score": entry.score, "submitted_at": entry.submitted_at, "team": entry.team_id}
-        return next(iter(self._read(entry_queries.numbers_above, **where)), (0, 0, 0))
+        return next(iter(self.read(entry_queries.numbers_above, **where)), (0, 0, 0))
 
     def _consecutive(self, entries: Sequence[Any], *, at_top: bool = False) -> list[BoardRow]:
         """Return the rows of consecutive entries.

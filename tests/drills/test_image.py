@@ -51,7 +51,7 @@ def container(built: Built, tmp_path: Path) -> Iterator[Contained]:
         found.stop()
 
 
-@pytest.mark.drill(32)
+@pytest.mark.drill(34)
 def test_the_image_scores_a_submission_without_rights(
     built: Built, container: Contained, small: Path, figures: Figures
 ) -> None:

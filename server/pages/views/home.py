@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, F, FilteredRelation, OuterRef, Q, QuerySet, Subquery
-from django.db.models.functions import Coalesce
+from django.db.models import F, FilteredRelation, OuterRef, Q, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
@@ -17,6 +16,7 @@ from server.compiled_queries import compiled_query, set_related
 from server.leaderboards.present_ranks import own_ranks
 from server.organize.services import bundle_uploads
 from server.pages.challenge_context import default_phase, track_title
+from server.row_counts import ROW_COUNT
 from server.teams.models import Invitation
 
 
@@ -103,12 +103,12 @@ def challenges_with_teams(*, user: int | None, is_staff: bool) -> QuerySet[Any]:
     # With the condition `is_baseline IN (0)`, SQLite uses the column `is_baseline` of the index `team_of_challenge`.
     # With `NOT is_baseline`, it would not.
     teams = Team.objects.filter(challenge=OuterRef("pk"), is_baseline__in=[False], merged_into=None).order_by()
-    counts = teams.values("challenge").annotate(count=Count("*")).values("count")
+    counts = teams.annotate(count=ROW_COUNT).values("count")
     listed = Challenge.objects.listed_for(Viewer(user, is_staff)).defer("description", "rules", "data")
     if user is not None:
         own = FilteredRelation("memberships", condition=Q(memberships__user=user))
         listed = listed.annotate(own=own).select_related("own__team")  # type: ignore[misc]  # `own` is no field
-    counted = listed.annotate(team_count=Coalesce(Subquery(counts), 0), now=DatabaseNow())
+    counted = listed.annotate(team_count=Subquery(counts), now=DatabaseNow())
     return counted.order_by(F("closes_at").asc(nulls_last=True), "slug")
 
 
