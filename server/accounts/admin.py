@@ -72,7 +72,7 @@ class PersonForm(UsernameForm, AuditedForm, UserChangeForm):
 
 
 class NewPasswordForm(AdminPasswordChangeForm):
-    """The admin form for a new password. It saves no other field of the account."""
+    """The admin form for setting a new password. It saves only the password field."""
 
     def save(self, commit: bool = True) -> User:
         user: User = super().save(commit=False)
@@ -136,7 +136,7 @@ class PersonAdmin(AuditedAdmin, UserAdmin):
 
 @admin.register(EmailAddress)
 class EmailAddressAdmin(ReadOnlyMixin, AllauthEmailAddressAdmin):
-    """The admin of email addresses. Staff can confirm an address if the confirmation email does not arrive."""
+    """The admin for email addresses. Staff can confirm an address if the confirmation email does not arrive."""
 
     actions = ("confirm",)
 

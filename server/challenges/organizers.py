@@ -57,7 +57,7 @@ def accept(*, offer: RoleOffer) -> Organizer:
 
 @transaction.atomic
 def decline(*, offer: RoleOffer, by: User) -> RoleOffer:
-    """Close the offer of a role: the user declines the offer, or an owner of the challenge withdraws it."""
+    """Delete the offer of a role, because the user declines it or an owner of the challenge withdraws it."""
     found = close(offer)
     if found.user != by:
         refuse_without(Right.OWN, by=by, challenge=found.challenge)

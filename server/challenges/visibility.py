@@ -13,8 +13,8 @@ from server.challenges.roles import ROLES_WITH, Right
 class Viewer:
     """The properties of a user that determine which challenges the user may see.
 
-    `pk` is None if the user is not logged in. A compiled query, which is built once for all users, uses an instance of
-    this class in place of a user, with a placeholder for a query parameter as `pk`.
+    `pk` is None if the user is not logged in. A compiled query is built once for all users, so it uses an instance of
+    this class instead of a user, with a placeholder for a query parameter as `pk`.
     """
 
     pk: Any

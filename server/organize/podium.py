@@ -1,4 +1,4 @@
-"""Runs the `podium` program as a child process, because the server never loads numpy."""
+"""Runs the `podium` program as a child process, so that server processes do not load numpy."""
 
 import json
 import logging

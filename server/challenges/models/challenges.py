@@ -156,7 +156,7 @@ class Phase(models.Model):
 
     @property
     def shown_from(self) -> datetime | None:
-        """The time from which participants can read the private scores, or None if this time is not known yet."""
+        """The time when participants can first read the private scores, or None if this time is not known yet."""
         ending = self.ending
         if ending is None or (self.reveal == self.MANUAL and self.reveals_at is None):
             return None
@@ -220,7 +220,7 @@ class Truth(models.Model):
     source = models.FileField(
         storage=truth_storage, upload_to=truth_key, help_text="the original truth folder, as a zip file"
     )
-    # The check kit, with which participants can check a file before submitting it, is created by `services.kits`.
+    # The check kit, a file for checking submissions locally, is created by `server.organize.services.kits`.
     kit = models.FileField(upload_to="kits/", blank=True, default="", db_default="")
     # `kit_made_with` contains the settings with which the check kit (a file for checking submissions locally) was
     # created. If they differ from the current settings, the kit is outdated.

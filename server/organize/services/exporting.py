@@ -1,4 +1,4 @@
-"""Exports a challenge as a bundle: a zip file from which another server can import the challenge.
+"""Exports a challenge as a bundle: a zip file that can be imported on another server.
 
 Importing an exported bundle into an empty server and exporting it again produces an identical file. The only exception
 is a phase without a salt (a secret that determines the split), for which the import generates one.

@@ -1,4 +1,4 @@
-"""Results of a phase, signed by this server: what its leaderboards show, and what the scores were computed from.
+"""The signed results of a phase: its leaderboards, and the ground truth and parameters used to compute the scores.
 
 `podium verify` checks the signed file without a server.
 """

@@ -23,7 +23,7 @@ def private_key() -> bytes:
 
 
 def public_key() -> str:
-    """Return the public key of this server, with which everybody can verify its results."""
+    """Return the public key of this server. Anybody can use it to verify the server's results."""
     return signing.public_key(private_key())
 
 

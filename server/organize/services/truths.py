@@ -165,8 +165,8 @@ def keep(phase: Phase, prepared: Prepared, files: NewFiles) -> Truth:
 def activate(truth: Truth) -> None:
     """Make a version of the ground truth the active one of its phase. The caller must have locked the phase.
 
-    If another version was active before, the new one must pass the gate (a series of checks), even if the other one was
-    exempt from it.
+    If another version was active before, the new one must pass the gate (a series of checks), even if the previous
+    version was exempt from it.
     """
     versions = Truth.objects.filter(phase=truth.phase_id)
     if not versions.filter(pk=truth.pk, active=True).exists():

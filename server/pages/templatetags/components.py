@@ -64,7 +64,7 @@ def inline(name: str, context: Context) -> SafeString:
 def honest_score(
     value: float | None, interval: Interval | None = None, decimals: int | None = None, kind: str = ""
 ) -> SafeString:
-    """Render a score. Digits that the confidence interval makes uncertain are faint."""
+    """Render a score. Digits that the confidence interval makes uncertain are dimmed."""
     if value is None:
         return inline("components/undefined.html", {"text": "undefined", "title": UNDEFINED})
     return digits_html(score_digits(value, interval, decimals=decimals), interval, kind)
@@ -105,7 +105,7 @@ def smallest_gap(decimals: int | None = None) -> str:
 
 @register.simple_tag
 def measured(value: float | None, kind: str, decimals: int | None = None) -> SafeString:
-    """Render a number in a report. The kind of the number's column determines the format."""
+    """Render a number in a report. The format depends on the kind of its column."""
     if value is None:
         return inline("components/undefined.html", {"text": "–", "title": UNDEFINED_CELL})
     if kind == "fraction":

@@ -1,4 +1,4 @@
-"""The pages on which organizers create, publish and delete a challenge, and add or copy a phase."""
+"""The pages where organizers create, publish and delete a challenge, and add or copy a phase."""
 
 from pathlib import Path
 from typing import Any

@@ -23,7 +23,7 @@ from server.pages.leaderboard.query import LeaderboardQuery, parse_query
 # shown only on other pages.
 OTHER_PAGES = {"description", "rules", "data", "sample_submission", "candidates"}
 FIELDS = sorted({field.attname for model in (Challenge, Phase) for field in model._meta.concrete_fields} - OTHER_PAGES)
-# The attributes of the viewer that the header of every page shows, or that determine its links.
+# The viewer's attributes that affect the content of the page header.
 HEADER = ("pk", "username", "is_staff", "organizes", "unread_notices")
 
 
