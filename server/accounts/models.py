@@ -73,7 +73,7 @@ class ApiToken(models.Model):
 
     @staticmethod
     def digest(secret: str) -> str:
-        """Return the sha256 of a secret, which is stored in place of the secret."""
+        """Return the sha256 of a secret. The database contains only this hash, not the secret."""
         return sha256(secret.encode()).hexdigest()
 
     @staticmethod

@@ -21,7 +21,7 @@ PALOCHKA = "\u04cf"
 
 
 def same_name(text: str) -> str:
-    """Return the normalized form of a username, which is equal for all spellings that identify the same account.
+    """Return the normalized form of a username. All spellings that identify the same account have the same form.
 
     >>> same_name(" \uff21DA ") == same_name("ada") == same_name("Ada")
     True

@@ -11,7 +11,7 @@ SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
 
 class PersonRequest(HttpRequest):
-    """A request to a view with the decorator `login_required`, which guarantees that the user is logged in."""
+    """A request to a view with the decorator `login_required`. Its user is always logged in."""
 
     user: User
 

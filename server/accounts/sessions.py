@@ -1,7 +1,7 @@
 """Loads the session and the user of a request with one query, which is compiled to SQL only once.
 
-Every request from a logged-in user needs the session and the user. Django's own two queries would take as much time as the rest of
-a 304 Not Modified response.
+Every request from a logged-in user needs the session and the user. Django's own two queries would take as much time as
+the rest of a 304 Not Modified response.
 """
 
 from datetime import datetime

@@ -40,7 +40,7 @@ class Gate:
 
 
 def tested_settings(phase: Phase | TruthSource, sample_sha256: str) -> dict[str, Any]:
-    """Return the settings that affect the result of a gate, which is the automatic checks of a ground truth.
+    """Return the settings that affect the result of a gate (the automatic checks of a ground truth).
 
     They are settings of the phase, and the sha256 of its sample submission. Default parameters and the version of the
     evaluator are left out, so that an upgrade does not close running phases.

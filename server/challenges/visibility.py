@@ -29,16 +29,16 @@ class ChallengeQuerySet(models.QuerySet[Any]):
     def listed_for(self, user: Any) -> Self:
         """Return the challenges that are listed for a user.
 
-        They are the public challenges, and those that the user has joined or organizes. Staff see all challenges.
+        These are public challenges, and challenges that the user has joined or organizes. Staff see all challenges.
         """
         return self.shown_to(user, [self.model.Visibility.PUBLIC])
 
     def readable_by(self, user: Any) -> Self:
-        """Return the challenges that a user may open by URL: those that are listed for the user, and unlisted ones."""
+        """Return the challenges that a user may open by URL: the challenges listed for the user, and unlisted ones."""
         return self.shown_to(user, [self.model.Visibility.PUBLIC, self.model.Visibility.UNLISTED])
 
     def shown_to(self, user: Any, to_anybody: list[str]) -> Self:
-        """Return the challenges with one of the given visibilities, and those that the user has joined or organizes.
+        """Return challenges with one of the given visibilities, and challenges that the user has joined or organizes.
 
         Staff see all challenges.
         """

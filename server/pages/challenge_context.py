@@ -23,7 +23,7 @@ from server.submissions.feedback import ScoreAccess, score_access
 
 
 class JoinState(StrEnum):
-    """The viewer's relation to a challenge: taking part, organizing, waiting for approval, or able to join."""
+    """Whether the viewer takes part in a challenge, organizes it, waits for approval, or may join it."""
 
     MEMBER = "member"
     ORGANIZER = "organizer"

@@ -222,16 +222,16 @@ class Truth(models.Model):
     )
     # The check kit, a file for checking submissions locally, is created by `server.organize.services.kits`.
     kit = models.FileField(upload_to="kits/", blank=True, default="", db_default="")
-    # `kit_made_with` contains the settings with which the check kit (a file for checking submissions locally) was
-    # created. If they differ from the current settings, the kit is outdated.
+    # `kit_made_with` contains the settings used to create the check kit. If they differ from the current settings, the
+    # kit is outdated.
     kit_made_with = models.JSONField(null=True, blank=True, editable=False)
     active = models.BooleanField(default=False)
     used = models.BooleanField(
         default=False, db_default=False, help_text="whether leaderboards have ever shown scores against this truth"
     )
     images = models.PositiveIntegerField(default=0)
-    # `prepared_with` contains the phase's settings with which the ground truth was prepared; see `shaping_settings`. It
-    # is null if they are unknown.
+    # `prepared_with` contains the phase settings used to prepare the ground truth; see `shaping_settings`. It is null if
+    # these settings are unknown.
     prepared_with = models.JSONField(null=True, blank=True, editable=False)
     # `gate` contains the result of `podium gate`, which checks the ground truth, and the settings that were tested; see
     # `challenges.gate`. It is null if the gate has not been run.

@@ -142,7 +142,7 @@ def write_phase(archive: ZipFile, one: ExportedPhase) -> None:
 
 
 def write_file(archive: ZipFile, name: str, source: IO[bytes]) -> None:
-    """Add a file without a modification date, so that equal challenges produce identical zip files."""
+    """Add a file to the archive, without a modification date, so that equal challenges produce identical zip files."""
     entry = ZipInfo(name)
     entry.compress_type = ZIP_DEFLATED
     with archive.open(entry, "w", force_zip64=True) as copy:

@@ -15,7 +15,7 @@ from server.submissions.models import Status, Submission
 
 
 class PhaseState(StrEnum):
-    """Whether a phase accepts submissions, according to its dates and to whether organizers have paused submissions."""
+    """Whether a phase accepts submissions, depending on its dates and on whether organizers have paused it."""
 
     UPCOMING = "opens later"
     OPEN = "open"

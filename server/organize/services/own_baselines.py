@@ -1,4 +1,4 @@
-"""Baselines that organizers add and remove with forms. They are scored and listed like those of a bundle."""
+"""Baselines that organizers add and remove with forms. They are scored and listed like the baselines in a bundle."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Requeues submissions for organizers: those that failed, and those whose scores have no confidence interval."""
+"""Lets organizers requeue failed submissions, and submissions whose scores have no confidence interval."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace

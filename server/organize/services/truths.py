@@ -249,7 +249,7 @@ def bring_up_to_date(truth: Truth) -> None:
 
 
 def prepare_again(truth: Truth) -> None:
-    """Replace the prepared file of a ground truth with one made from its stored source with the current settings.
+    """Prepare a ground truth again from its stored source with the current settings, and replace its prepared file.
 
     Several processes can do this at the same time. Raises Unrestorable, or OSError if the disk is full. In both cases,
     the prepared file is unchanged.

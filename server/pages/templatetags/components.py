@@ -209,7 +209,7 @@ def rank_interval(found: RankInterval | None) -> SafeString:
 def page_numbers(pages: "Page[Any]") -> list[int | None]:
     """Return the page numbers that a pagination shows, with None in place of skipped numbers.
 
-    The numbers are those of the first page, the last page, the current page, and its neighbours.
+    The first page, the last page, the current page, and the pages next to it are shown.
     """
     numbers = pages.paginator.get_elided_page_range(pages.number, on_each_side=1, on_ends=1)
     return [number if isinstance(number, int) else None for number in numbers]

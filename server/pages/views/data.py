@@ -59,7 +59,7 @@ def kit(request: HttpRequest, slug: str) -> FileResponse:
 
 @require_safe
 def candidates(request: HttpRequest, slug: str) -> FileResponse:
-    """Download the list of candidates for a phase: all possible answers, which a submission has to rank."""
+    """Serve the list of candidates for a phase: all possible answers, which a submission has to rank."""
     phase = find_context(request, slug).required_phase()
     if not phase.candidates:
         raise Http404("this phase has no list of candidates")

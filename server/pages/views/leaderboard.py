@@ -76,7 +76,7 @@ def page_parts(request: HttpRequest, current: ChallengeContext) -> tuple[object,
 def board_csv(request: HttpRequest, slug: str) -> HttpResponseBase:
     """Serve the leaderboard entries that the query string selects, as a CSV file.
 
-    Numbers have all the digits that the viewer may see.
+    Numbers are written at the highest precision that the viewer may see.
     """
     current = find_context(request, slug)
     phase, query = current.required_phase(), parse_query(request, current)
