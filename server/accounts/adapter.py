@@ -119,7 +119,7 @@ class AccountAdapter(DefaultAccountAdapter):
             self.send_account_already_exists_mail(address.email)
 
     def get_reauthentication_methods(self, user: Any) -> list[dict[str, Any]]:
-        """Return the methods by which a user can authenticate again before a sensitive change.
+        """Return the methods that a user can use to re-authenticate before a sensitive change.
 
         If two-factor authentication is on, a password is not enough.
         """

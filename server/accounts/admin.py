@@ -127,7 +127,8 @@ class PersonAdmin(AuditedAdmin, UserAdmin):
     def log_change(self, request: HttpRequest, obj: Model, message: Any) -> Any:
         """Write an entry to Django's admin log. If a password was changed, also write an entry to the audit log.
 
-        For other changes, `save_model` does this, but Django's page for changing passwords does not call it.
+        For other changes, `save_model` writes the audit entry, but Django's page for changing passwords does not call
+        `save_model`.
         """
         if isinstance(obj, User) and request.resolver_match and request.resolver_match.url_name == PASSWORD_PAGE:
             record_password(user=obj, by=request.user)

@@ -1,6 +1,6 @@
-"""Disqualification, which removes a team from all leaderboards of its challenge.
+"""Disqualifies teams. A disqualified team is removed from all leaderboards of its challenge.
 
-Its submissions and scores are kept.
+The team's submissions and scores are kept.
 """
 
 from django.db import transaction

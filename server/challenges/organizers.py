@@ -37,7 +37,7 @@ def add(*, challenge: Challenge, by: User | None, username: str, role: str) -> O
 
 
 def offer(challenge: Challenge, user: User, role: str, by: User | None) -> RoleOffer:
-    """Offer a role as an organizer to a user who is in a team. A new offer replaces the previous one."""
+    """Offer an organizer role to a user who is in a team. A new offer replaces the previous one."""
     values = {"role": checked(role), "offered_at": database_now()}
     found, _ = RoleOffer.objects.update_or_create(challenge=challenge, user=user, defaults=values)
     record(found, by, action="organizer.offered")

@@ -203,7 +203,7 @@ class Phase(models.Model):
         return (self.truth and self.truth.kit) or None
 
     def download_name(self, ending: str) -> str:
-        """Return the name under which a file of the phase is downloaded.
+        """Return the file name for a download of the phase.
 
         It contains the slugs of the challenge and the phase, and ends with `ending`, such as `kit.json`.
         """
@@ -230,8 +230,8 @@ class Truth(models.Model):
         default=False, db_default=False, help_text="whether leaderboards have ever shown scores against this truth"
     )
     images = models.PositiveIntegerField(default=0)
-    # `prepared_with` contains the phase settings used to prepare the ground truth; see `shaping_settings`. It is null if
-    # these settings are unknown.
+    # `prepared_with` contains the phase settings used to prepare the ground truth; see `shaping_settings`. It is null
+    # if these settings are unknown.
     prepared_with = models.JSONField(null=True, blank=True, editable=False)
     # `gate` contains the result of `podium gate`, which checks the ground truth, and the settings that were tested; see
     # `challenges.gate`. It is null if the gate has not been run.

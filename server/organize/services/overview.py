@@ -1,4 +1,4 @@
-"""Reads the overview for an organizer: their challenges, with the state, submissions and next date of each phase."""
+"""Reads an organizer's overview: the challenges, and the state, submissions and next date of each phase."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -94,7 +94,7 @@ def gain(value: float, ends: Interval | None = None, decimals: int | None = None
 
 @register.simple_tag
 def smallest_gap(decimals: int | None = None) -> str:
-    """Render the smallest difference between two scores that does not look equal with the given number of decimals.
+    """Render the smallest score difference that is visible with the given number of decimals.
 
     >>> smallest_gap(), smallest_gap(3)
     ('0.00001', '0.001')

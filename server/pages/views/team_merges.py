@@ -68,7 +68,7 @@ def decide(request: PersonRequest, found: MergeProposal) -> str:
 
 
 def captained_team(current: ChallengeContext) -> Team:
-    """Return the team whose captain is the viewer. Raises Refused if the viewer is not a captain."""
+    """Return the viewer's team. Raises Refused if the viewer is not the captain of a team."""
     team = current.required_team()
     if current.membership is None or not current.membership.is_captain:
         raise Refused("forbidden", "Only the captain of the team may do this.")
