@@ -41,7 +41,7 @@ class AccountAdapter(DefaultAccountAdapter):
         return client_network(request)
 
     def clean_username(self, username: str, shallow: bool = False, owner: User | None = None) -> str:
-        """Return a username in its normalized form, which is stored.
+        """Return the normalized form of a username, as it is stored in the database.
 
         `owner` is the account to rename, or None for a new account. Raises ValidationError if the name is invalid or,
         unless `shallow` is true, looks like an existing username.
@@ -119,7 +119,7 @@ class AccountAdapter(DefaultAccountAdapter):
             self.send_account_already_exists_mail(address.email)
 
     def get_reauthentication_methods(self, user: Any) -> list[dict[str, Any]]:
-        """Return the methods by which a user can authenticate again before a sensitive change.
+        """Return the methods that a user can use to re-authenticate before a sensitive change.
 
         If two-factor authentication is on, a password is not enough.
         """

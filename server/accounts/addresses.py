@@ -25,9 +25,9 @@ def client_address(peer: str, forwarded_for: str) -> str:
 
 
 def network_of(address: str) -> str:
-    """Return the network of a client address, which counts as one client.
+    """Return the network that contains a client address. Rate limits treat a network as one client.
 
-    It is the address itself for IPv4, and the /48 network of the address for IPv6.
+    An IPv4 address is its own network. For an IPv6 address, this is its /48 network.
 
     >>> network_of("2001:db8:0:ffff::1") == network_of("2001:db8::5")
     True

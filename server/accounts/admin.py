@@ -72,7 +72,7 @@ class PersonForm(UsernameForm, AuditedForm, UserChangeForm):
 
 
 class NewPasswordForm(AdminPasswordChangeForm):
-    """The admin form for a new password. It saves no other field of the account."""
+    """The admin form for setting a new password. It saves only the password field."""
 
     def save(self, commit: bool = True) -> User:
         user: User = super().save(commit=False)
@@ -127,7 +127,8 @@ class PersonAdmin(AuditedAdmin, UserAdmin):
     def log_change(self, request: HttpRequest, obj: Model, message: Any) -> Any:
         """Write an entry to Django's admin log. If a password was changed, also write an entry to the audit log.
 
-        For other changes, `save_model` does this, but Django's page for changing passwords does not call it.
+        For other changes, `save_model` writes the audit entry, but Django's page for changing passwords does not call
+        `save_model`.
         """
         if isinstance(obj, User) and request.resolver_match and request.resolver_match.url_name == PASSWORD_PAGE:
             record_password(user=obj, by=request.user)
@@ -136,7 +137,7 @@ class PersonAdmin(AuditedAdmin, UserAdmin):
 
 @admin.register(EmailAddress)
 class EmailAddressAdmin(ReadOnlyMixin, AllauthEmailAddressAdmin):
-    """The admin of email addresses. Staff can confirm an address if the confirmation email does not arrive."""
+    """The admin for email addresses. Staff can confirm an address if the confirmation email does not arrive."""
 
     actions = ("confirm",)
 

@@ -39,7 +39,7 @@ def text_argument(argument: str) -> str:
 
 
 def path_argument(argument: str) -> Path:
-    """Return a command-line argument as a path, which need not be valid UTF-8.
+    """Return a command-line argument as a path. The path does not have to be valid UTF-8.
 
     Raises ArgumentTypeError if the argument is empty or contains a NUL character.
     """

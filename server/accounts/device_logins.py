@@ -23,7 +23,7 @@ INTERVAL_SECONDS = 5
 TOKEN_DAYS = 90
 # User codes contain no vowels, so that they do not spell words, and no characters that look alike.
 ALPHABET = "BCDFGHJKLMNPQRSTVWXZ"
-# A user code, which a person types to approve a login on another device, consists of two groups of 4 letters.
+# A user code consists of two groups of 4 letters. The user types it to approve a login on another device.
 HALF = 4
 
 EXPIRED = "This code has expired or was already used. Start the login again."

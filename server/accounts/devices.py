@@ -61,7 +61,7 @@ def signed_in(user: User, current: str) -> list[Device]:
 
 
 def valid_sessions(user: User) -> set[str]:
-    """Return the keys of a user's sessions that have not expired, and that no change of the password has ended."""
+    """Return the keys of a user's sessions that have neither expired nor been ended by a password change."""
     own = UserSession.objects.filter(user=user).values("session_key")
     hashes = {user.get_session_auth_hash(), *user.get_session_auth_fallback_hash()}
     sessions = Session.objects.filter(session_key__in=own, expire_date__gt=database_now())

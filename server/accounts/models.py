@@ -43,7 +43,7 @@ class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
 
 
 class ApiToken(models.Model):
-    """An API token, with which programs authenticate. It expires and can be revoked.
+    """An API token that a program uses to authenticate. It expires and can be revoked.
 
     Only the sha256 of its secret is stored.
     """
@@ -73,12 +73,12 @@ class ApiToken(models.Model):
 
     @staticmethod
     def digest(secret: str) -> str:
-        """Return the sha256 of a secret, which is stored in place of the secret."""
+        """Return the sha256 of a secret. The database contains only this hash, not the secret."""
         return sha256(secret.encode()).hexdigest()
 
     @staticmethod
     def new_secret() -> str:
-        """Return a random 256-bit secret for a new token, with a prefix by which secret scanners recognize it."""
+        """Return a random 256-bit secret for a new token, with a prefix that secret scanners recognize."""
         return f"podium_{secrets.token_urlsafe(32)}"
 
 

@@ -21,7 +21,7 @@ PALOCHKA = "\u04cf"
 
 
 def same_name(text: str) -> str:
-    """Return the normalized form of a username, which is equal for all spellings that identify the same account.
+    """Return the normalized form of a username. All spellings that identify the same account have the same form.
 
     >>> same_name(" \uff21DA ") == same_name("ada") == same_name("Ada")
     True
@@ -49,7 +49,7 @@ def all_looks(names: Iterable[str]) -> set[str]:
 
 
 def looks(name: str) -> frozenset[str]:
-    """Return the forms by which a name is compared. Names that look alike, in any letter case, share at least one form.
+    """Return the forms used to compare a name. Names that look alike, in any letter case, share at least one form.
 
     A name has up to two forms, because letter case can be removed after or before look-alike letters are replaced. The
     results differ, because an upper-case I looks like a lower-case l, but a lower-case i does not.

@@ -11,7 +11,7 @@ SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
 
 class PersonRequest(HttpRequest):
-    """A request to a view with the decorator `login_required`, which guarantees that the user is logged in."""
+    """A request to a view with the decorator `login_required`. Its user is always logged in."""
 
     user: User
 
@@ -25,7 +25,7 @@ def client_network(request: HttpRequest) -> str:
 
 
 def is_local(address: str) -> bool:
-    """Return whether the parameter `next` may redirect to a given URL. Only absolute paths on this site are allowed.
+    """Return whether the parameter `next` may redirect to a URL, which must be an absolute path on this site.
 
     >>> [is_local(address) for address in ("/challenges/", "foo", "//evil", "https:evil", "/\\\\evil")]
     [True, False, False, False, False]

@@ -1,7 +1,7 @@
 """Loads the session and the user of a request with one query, which is compiled to SQL only once.
 
-Both are needed for every request from a logged-in user. Django's own two queries would take as much time as the rest of
-a 304 Not Modified response.
+Every request from a logged-in user needs the session and the user. Django's own two queries would take as much time as
+the rest of a 304 Not Modified response.
 """
 
 from datetime import datetime
@@ -24,7 +24,7 @@ from server.compiled_queries import compiled_query
 
 
 class SessionStore(db.SessionStore):
-    """Django's database-backed sessions. The account of a session is loaded together with its data.
+    """Django's database-backed sessions, extended to load the user's account in the same query as the session data.
 
     `account` is None if the session belongs to no account, or if django-allauth has no record of the login.
     """
@@ -68,10 +68,10 @@ def user_of(request: HttpRequest) -> User | AnonymousUser:
 
 
 def logged_in(session: Any) -> User | None:
-    """Return the account that was loaded with a session, or None if the session does not prove that it is logged in.
+    """Return the account that was loaded with a session, or None if the session fails a check.
 
-    The checks are those of :func:`django.contrib.auth.get_user`. If one of them fails, for example because the secret
-    key was changed, the caller calls that function.
+    The checks are the same as in :func:`django.contrib.auth.get_user`. If a check fails, for example because the
+    secret key was changed, the caller falls back to `get_user`.
     """
     # Reading a value of the session loads the session and, with the same query, the user's account.
     user_id = session.get(SESSION_KEY)

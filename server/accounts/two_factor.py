@@ -64,7 +64,7 @@ def cipher_of(key: str) -> Fernet:
 
 
 def encrypt_again() -> tuple[int, int]:
-    """Encrypt the two-factor secrets of all accounts again, with the current SECRET_KEY.
+    """Re-encrypt the two-factor secrets of all accounts with the current SECRET_KEY.
 
     Return how many accounts have such secrets, and how many of them cannot be decrypted with any known key.
     """
@@ -85,9 +85,9 @@ def encrypt_again() -> tuple[int, int]:
 
 
 def encrypted_again(value: Any) -> Any:
-    """Return a value from an authenticator's data, encrypted again with the current key.
+    """Return a value from an authenticator's data, re-encrypted with the current key.
 
-    Strings in the data are encrypted, and so are the strings in a list. Numbers are returned unchanged.
+    Strings and lists of strings are re-encrypted. Numbers are returned unchanged.
     """
     if isinstance(value, list):
         return [encrypted_again(one) for one in value]
@@ -95,7 +95,7 @@ def encrypted_again(value: Any) -> Any:
 
 
 def qr_svg(text: str) -> str:
-    """Return the QR code of a string as an SVG element, in which a single path draws all dark squares."""
+    """Return the QR code of a string as an SVG element that draws all dark squares with a single path."""
     code = QRCode(error_correction=ERROR_CORRECT_M, border=0)
     code.add_data(text)
     rows = code.get_matrix()
@@ -132,7 +132,7 @@ class CodeForm(LimitedCodes, AuthenticateForm):
 
 
 class CodeAgainForm(LimitedCodes, ReauthenticateForm):
-    """The form that asks for an authentication code again before a sensitive change to an account."""
+    """The form that asks for another authentication code before a sensitive change to an account."""
 
 
 @receiver([signals.authenticator_added, signals.authenticator_removed, signals.authenticator_reset])

@@ -58,7 +58,7 @@ class TokenSecurity(OpenApiAuthenticationExtension):
 
 
 class PersonRequest(Request):
-    """A request to an API view with the permission `LoggedIn`, which guarantees that the user is authenticated."""
+    """A request to an API view with the permission `LoggedIn`. Its user is always authenticated."""
 
     user: User
 

@@ -105,7 +105,7 @@ def command(path: str, method: str, body: Mapping[str, Any]) -> str:
 
 
 def with_code(text: str) -> SafeString:
-    """Return a text as HTML, with parts in backticks marked as code.
+    """Convert plain text to HTML. Parts in backticks become `code` elements.
 
     >>> with_code("send `file` & wait")
     'send <code>file</code> &amp; wait'

@@ -14,7 +14,7 @@ from server.errors import RETRY_STATUSES, STATUS_OF_CODE, refusal_behind, second
 log = logging.getLogger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
-# The HTTP status code for each error code that stands for an HTTP error or an unexpected error. `server.errors`
+# The HTTP status code for each error code that represents an HTTP error or an unexpected error. `server.errors`
 # contains the status codes for all other error codes.
 STATUS_OF_HTTP_CODE = {
     "method_not_allowed": 405,

@@ -1,4 +1,4 @@
-"""Support for the Idempotency-Key header, with which a client can repeat an upload without submitting a file twice."""
+"""Support for the Idempotency-Key header, which lets a client repeat an upload without submitting the file twice."""
 
 import re
 

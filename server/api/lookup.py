@@ -44,7 +44,7 @@ def phase_at(request: Request, slug: str, phase: str) -> Phase:
 
 
 def read_phase_at(request: Request, slug: str, phase: str) -> tuple[Phase, ReadChallenge]:
-    """Return a phase by its challenge's slug and its own slug, together with the challenge.
+    """Look up a phase and its challenge by their slugs.
 
     The returned `ReadChallenge` contains the challenge, the current time of the database, and whether the user
     organizes the challenge. Raises Http404 if the user may not see the phase.
@@ -57,7 +57,7 @@ def read_phase_at(request: Request, slug: str, phase: str) -> tuple[Phase, ReadC
 
 
 def organized_phase_at(request: Request, slug: str, phase: str) -> Phase:
-    """Return a phase by its challenge's slug and its own slug. Raises Refused if the user is not an organizer."""
+    """Look up a phase by the slugs of its challenge and phase. Raises Refused if the user is not an organizer."""
     found = phase_at(request, slug, phase)
     require_organizer(request, found.challenge)
     return found

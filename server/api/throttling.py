@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 
 class RequestsPerMinute(BaseThrottle):
-    """A throttle that limits the number of API requests per minute. If the cache is unavailable, there is no limit."""
+    """A throttle that limits API requests per minute. If the cache is unavailable, requests are not limited."""
 
     def allow_request(self, request: Request, view: Any) -> bool:
         if request.user.is_authenticated:

@@ -21,7 +21,7 @@ from server.clock import database_now
 
 
 class ImportedAdmin(AuditedAdmin):
-    """A base class for the admin of models whose rows cannot be created in the admin."""
+    """A base class for the admin of models whose instances cannot be added in the admin."""
 
     def has_add_permission(self, request: object, obj: object = None) -> bool:
         return False

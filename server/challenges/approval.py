@@ -31,7 +31,7 @@ Status = JoinRequest.Status
 
 
 class Decide(Protocol):
-    """A function that decides a request to join, with the same arguments as :func:`approve` and :func:`decline`."""
+    """The signature of :func:`approve` and :func:`decline`, which decide on a request to join."""
 
     def __call__(self, *, request: JoinRequest, by: User | None) -> Any: ...
 

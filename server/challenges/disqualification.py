@@ -1,6 +1,6 @@
-"""Disqualification, which removes a team from all leaderboards of its challenge.
+"""Disqualifies teams. A disqualified team is removed from all leaderboards of its challenge.
 
-Its submissions and scores are kept.
+The team's submissions and scores are kept.
 """
 
 from django.db import transaction
@@ -69,7 +69,7 @@ def reinstate(*, team: Team, by: User | None, reason: str = "") -> Team:
 
 @transaction.atomic
 def remove_baseline(*, team: Team, by: User | None) -> Team:
-    """Take a baseline (a team without members) off all leaderboards. Its submissions and scores are kept."""
+    """Remove a baseline (a team without members) from all leaderboards. Its submissions and scores are kept."""
     locked = lock_baseline(team, by)
     if locked.disqualified_at is not None:
         raise Refused("invalid", f"{locked.name} was already removed.")
@@ -106,7 +106,7 @@ def lock(team: Team) -> Team:
 
 
 def save(team: Team, by: User | None, *, action: str, detail: dict[str, str | bool]) -> Team:
-    """Save whether a team is disqualified, for which reason and since when, and write an audit entry."""
+    """Save whether, why and since when a team is disqualified, and write an audit entry."""
     team.save(update_fields=["disqualified_at", "disqualification_reason", "disqualification_is_shown"])
     present = Removal.objects.filter(team=team, returned_at=None)
     if team.disqualified_at is None:

@@ -26,7 +26,7 @@ def of_phase(path: str, label: str, *, required: bool = False) -> KeyField:
 
 
 class EditChallengeForm(ChallengeForm):
-    """The form with which organizers edit a challenge: its texts, its dates, and the rules for joining it."""
+    """The form for editing a challenge: its texts, its dates, and the rules for joining it."""
 
     title = of_challenge("title", "Title", required=True)
     summary = of_challenge("summary", "Summary")
@@ -69,7 +69,7 @@ class EditChallengeForm(ChallengeForm):
 
 
 class NewChallengeForm(forms.Form):
-    """The form with which organizers create a challenge."""
+    """The form for creating a challenge."""
 
     slug = of_challenge("slug", "Short name", required=True)
     title = of_challenge("title", "Title", required=True)
@@ -78,14 +78,14 @@ class NewChallengeForm(forms.Form):
 
 
 class CloneChallengeForm(forms.Form):
-    """The form with which organizers copy a challenge."""
+    """The form for copying a challenge."""
 
     slug = of_challenge("slug", "Short name", required=True)
     title = of_challenge("title", "Title", required=True)
 
 
 class ScheduleForm(forms.Form):
-    """The form for the time at which a draft is published."""
+    """The form for scheduling the publication of a draft."""
 
     # The browser must allow an empty time, because the same HTML form has a button that publishes the draft
     # immediately.
@@ -97,7 +97,7 @@ class ScheduleForm(forms.Form):
 
 
 class ClonePhaseForm(forms.Form):
-    """The form with which organizers copy a phase."""
+    """The form for copying a phase."""
 
     slug = of_phase("slug", "Short name", required=True)
     title = of_phase("title", "Title")
@@ -106,7 +106,7 @@ class ClonePhaseForm(forms.Form):
 
 
 class NewPhaseForm(ClonePhaseForm):
-    """The form with which organizers add a phase with its ground truth."""
+    """The form for adding a phase with its ground truth."""
 
     track = of_phase("track", "Track", required=True)
     parameters = forms.CharField(
@@ -136,7 +136,7 @@ class NewPhaseForm(ClonePhaseForm):
 
 
 class EditPhaseForm(PhaseForm):
-    """The form with which organizers edit a phase: its dates, its quota and its feedback.
+    """The form for editing a phase: its dates, its quota and its feedback.
 
     Settings that affect scores can be changed only by importing a bundle.
     """

@@ -69,8 +69,8 @@ def bits_of_rank_intervals(phase: Phase) -> float:
 
     It is 0 under ladder feedback, which shows no rank intervals. Otherwise, the intervals show whether each team is
     significantly better or worse than the team that submitted the file. They also depend on the critical value
-    (threshold) of the significance test. As it grows, one pair of teams after another stops differing significantly, so
-    there are at most as many different results as pairs.
+    (threshold) of the significance test. As this value grows, fewer and fewer pairs of teams differ significantly, so
+    there are at most as many different results as pairs of teams.
     """
     return 0.0 if phase.is_ladder else TEAMS * log2(ORDERS) + log2(FIRST_TEAMS * TEAMS)
 
@@ -115,7 +115,7 @@ def bits_a_day(phase: Phase) -> float:
 
 
 def ladder_margin(phase: Phase) -> str:
-    """Return the margin by which a score must exceed the team's best score to be shown under ladder feedback, as text.
+    """Return the margin of ladder feedback as text. Only scores that beat the team's best by this margin are shown.
 
     >>> ladder_margin(Phase(ladder_standard_errors=1)), ladder_margin(Phase())
     ('1 standard error', '2 standard errors')
@@ -124,7 +124,7 @@ def ladder_margin(phase: Phase) -> str:
 
 
 def feedback_text(phase: Phase) -> str:
-    """Return a text for teams that explains which scores a phase shows them, and how precise the scores are."""
+    """Return sentences that explain to teams which scores a phase shows them, and how precise the scores are."""
     if phase.is_ladder:
         return (
             f"A new score is shown only if it exceeds your team's best by more than {ladder_margin(phase)} of the "
@@ -139,7 +139,7 @@ def feedback_text(phase: Phase) -> str:
 
 
 def leakage_text(phase: Phase) -> str:
-    """Return a text for organizers that explains how much the feedback of a phase reveals, and how to reveal less."""
+    """Return sentences that explain to organizers how much a phase's feedback reveals, and how to reveal less."""
     numbers = len(phase.declared_track.metrics)
     sentences = [
         f"A team learns at most {bits_a_day(phase):,.0f} bits per day: {phase.quota_per_day} submissions of "

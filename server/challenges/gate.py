@@ -40,7 +40,7 @@ class Gate:
 
 
 def tested_settings(phase: Phase | TruthSource, sample_sha256: str) -> dict[str, Any]:
-    """Return the settings on which the result of a gate, the automatic checks of a ground truth, depends.
+    """Return the settings that affect the result of a gate (the automatic checks of a ground truth).
 
     They are settings of the phase, and the sha256 of its sample submission. Default parameters and the version of the
     evaluator are left out, so that an upgrade does not close running phases.
@@ -54,7 +54,7 @@ def tested_settings(phase: Phase | TruthSource, sample_sha256: str) -> dict[str,
 
 
 def current_settings(phase: Phase) -> dict[str, Any]:
-    """Return the current settings of a phase on which the result of its gate depends.
+    """Return the current settings of a phase that affect the result of its gate.
 
     The gate is the automatic checks of a ground truth. Its result is current if it was run with these settings.
     """
@@ -77,15 +77,15 @@ def is_green(truth: Truth, phase: Phase) -> bool:
 
 
 def is_exempt(truth: Truth, phase: Phase) -> bool:
-    """Return whether a ground truth need not pass the gate, its automatic checks.
+    """Return whether a ground truth is exempt from the gate (the automatic checks that it would have to pass).
 
-    The active ground truth of a phase that is older than the gate feature is exempt.
+    Only the active ground truth of a phase that is older than the gate feature is exempt.
     """
     return bool(phase.gate_exempt and truth.active)
 
 
 def may_open(phase: Phase) -> bool:
-    """Return whether a phase may accept submissions as far as its gate (the checks of its ground truth) is concerned.
+    """Return whether the gate of a phase (the automatic checks of its ground truth) allows submissions.
 
     The dates of the phase are not considered.
     """

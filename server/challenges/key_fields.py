@@ -70,7 +70,7 @@ class KeyField(forms.Field):
 
 
 class TextField(forms.CharField):
-    """A form field for Markdown text. It converts the line endings of browsers (CRLF) to those of files (LF)."""
+    """A form field for Markdown text. It converts CRLF line endings, which browsers submit, to LF."""
 
     def __init__(self, *, label: str) -> None:
         super().__init__(label=label, required=False, strip=False, widget=forms.Textarea(attrs={"rows": 12}))

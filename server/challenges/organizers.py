@@ -37,7 +37,7 @@ def add(*, challenge: Challenge, by: User | None, username: str, role: str) -> O
 
 
 def offer(challenge: Challenge, user: User, role: str, by: User | None) -> RoleOffer:
-    """Offer a role as an organizer to a user who is in a team. A new offer replaces the previous one."""
+    """Offer an organizer role to a user who is in a team. A new offer replaces the previous one."""
     values = {"role": checked(role), "offered_at": database_now()}
     found, _ = RoleOffer.objects.update_or_create(challenge=challenge, user=user, defaults=values)
     record(found, by, action="organizer.offered")
@@ -57,7 +57,7 @@ def accept(*, offer: RoleOffer) -> Organizer:
 
 @transaction.atomic
 def decline(*, offer: RoleOffer, by: User) -> RoleOffer:
-    """Close the offer of a role: the user declines the offer, or an owner of the challenge withdraws it."""
+    """Delete the offer of a role, because the user declines it or an owner of the challenge withdraws it."""
     found = close(offer)
     if found.user != by:
         refuse_without(Right.OWN, by=by, challenge=found.challenge)

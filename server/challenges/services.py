@@ -214,7 +214,7 @@ def refuse_late(challenge: Challenge, now: datetime) -> None:
 
 
 def tidy_name(text: str) -> str:
-    """Return a team name in the normalized form in which it is stored. Raises Refused if the name is not valid."""
+    """Return the normalized form of a team name, as it is stored. Raises Refused if the name is not valid."""
     try:
         return clean_name(text, NAME_CHARACTERS)
     except BadName as error:
@@ -229,7 +229,7 @@ def chosen_name(text: str, taken: set[str]) -> str:
 
 
 def free_name(username: str, taken: set[str]) -> str:
-    """Return a username as the name of a new team, with a number appended if another team has a similar name."""
+    """Return a name for a user's new team: the username, with a number appended if another team has a similar name."""
     for number in count(1):
         suffix = f" {number}" if number > 1 else ""
         name = username[: NAME_CHARACTERS - len(suffix)] + suffix

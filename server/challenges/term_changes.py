@@ -126,10 +126,10 @@ def is_earlier(one: datetime, other: datetime | None) -> bool:
 
 
 def loosened(old: Terms, new: Terms, now: datetime) -> Iterator[str]:
-    """Yield a phrase for each kind of information on scores that a change to a phase newly shows to participants.
+    """Yield a phrase for each kind of score information that participants can see only after a change to a phase.
 
-    Once the private scores are shown, ladder feedback, which hid scores that were not a clear improvement, hides
-    nothing, so turning it off then reveals nothing more.
+    Ladder feedback hides scores that are not a clear improvement, but only until the private scores are shown.
+    Turning it off after that time reveals nothing, so no phrase is yielded.
     """
     is_shown = old.shows_private(now)
     if is_shown:

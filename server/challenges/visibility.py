@@ -13,8 +13,8 @@ from server.challenges.roles import ROLES_WITH, Right
 class Viewer:
     """The properties of a user that determine which challenges the user may see.
 
-    `pk` is None if the user is not logged in. A compiled query, which is built once for all users, uses an instance of
-    this class in place of a user, with a placeholder for a query parameter as `pk`.
+    `pk` is None if the user is not logged in. A compiled query is built once for all users, so it uses an instance of
+    this class instead of a user, with a placeholder for a query parameter as `pk`.
     """
 
     pk: Any
@@ -29,16 +29,16 @@ class ChallengeQuerySet(models.QuerySet[Any]):
     def listed_for(self, user: Any) -> Self:
         """Return the challenges that are listed for a user.
 
-        They are the public challenges, and those that the user has joined or organizes. Staff see all challenges.
+        These are public challenges, and challenges that the user has joined or organizes. Staff see all challenges.
         """
         return self.shown_to(user, [self.model.Visibility.PUBLIC])
 
     def readable_by(self, user: Any) -> Self:
-        """Return the challenges that a user may open by URL: those that are listed for the user, and unlisted ones."""
+        """Return the challenges that a user may open by URL: the challenges listed for the user, and unlisted ones."""
         return self.shown_to(user, [self.model.Visibility.PUBLIC, self.model.Visibility.UNLISTED])
 
     def shown_to(self, user: Any, to_anybody: list[str]) -> Self:
-        """Return the challenges with one of the given visibilities, and those that the user has joined or organizes.
+        """Return challenges with one of the given visibilities, and challenges that the user has joined or organizes.
 
         Staff see all challenges.
         """

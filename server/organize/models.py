@@ -63,7 +63,7 @@ class TruthStatistics(models.Model):
 
 
 class SigningKey(models.Model):
-    """A public key with which this service has signed results. The most recent one is the current key."""
+    """The public key of a key pair that this service has used to sign results. The latest one is the current key."""
 
     public_key = models.CharField(max_length=64, unique=True)
     used_at = models.DateTimeField(help_text="when it first signed results, or when it replaced another key")

@@ -1,4 +1,4 @@
-"""Runs the `podium` program as a child process, because the server never loads numpy."""
+"""Runs the `podium` program as a child process, so that server processes do not load numpy."""
 
 import json
 import logging
@@ -112,7 +112,7 @@ def seconds_for(command: str) -> int:
 
 @contextmanager
 def _reporting_stops(command: str) -> Iterator[None]:
-    """Raise Stopped instead of the exceptions of `run_podium`, and write the details to the log."""
+    """Convert exceptions of `run_podium` to Stopped, and write the details to the log."""
     try:
         yield
     except subprocess.TimeoutExpired as error:

@@ -23,7 +23,7 @@ from server.submissions.feedback import ScoreAccess, score_access
 
 
 class JoinState(StrEnum):
-    """The viewer's relation to a challenge: taking part, organizing, waiting for approval, or able to join."""
+    """The viewer's status in a challenge, such as member, organizer, or waiting for approval."""
 
     MEMBER = "member"
     ORGANIZER = "organizer"
@@ -128,7 +128,7 @@ class ChallengeContext:
 
     @property
     def closing(self) -> datetime | None:
-        """The deadline by which the viewer's team can submit to the phase, or None if there is none."""
+        """The submission deadline of the viewer's team for the phase, or None if there is no deadline."""
         return closing_for(self.team, self.required_phase())
 
     def required_phase(self) -> Phase:

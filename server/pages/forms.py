@@ -25,7 +25,7 @@ class TeamNameForm(forms.Form):
 
 
 class JoinForm(TeamNameForm):
-    """The form for joining a challenge, with a team name and the consent to the rules."""
+    """The form for joining a challenge, with a team name and a checkbox for accepting the rules."""
 
     accept_rules = forms.BooleanField(required=False, label="I have read the rules and accept them.")
 
@@ -56,7 +56,8 @@ class SubmitForm(forms.Form):
 class FirstSubmitForm(SubmitForm, TeamNameForm):
     """The form for joining a challenge by submitting a file.
 
-    The consent to the rules is a query parameter instead of a field, because it is checked before the file is read.
+    Acceptance of the rules is a query parameter instead of a form field, so that it can be checked before the file is
+    read.
     """
 
 
@@ -90,16 +91,16 @@ class RescoreForm(forms.Form):
 
 
 class SeenForm(forms.Form):
-    """A form about the open rescoring. `version` is the version of the ground truth whose effects the page shows.
+    """A form for an action on the open rescoring. `version` is the ground truth version shown on the page.
 
-    A request without it, for example from a script, acts on any open rescoring.
+    A request without `version`, for example from a script, acts on any open rescoring.
     """
 
     version = forms.IntegerField(min_value=1, max_value=2**31 - 1, required=False)
 
 
 class ApplyForm(SeenForm):
-    """The form with which organizers apply a rescoring and explain it in the public change log."""
+    """The form for applying a rescoring and explaining it in the public change log."""
 
     reason = forms.CharField(
         max_length=REASON_CHARACTERS,
@@ -123,7 +124,7 @@ class ApplyForm(SeenForm):
 
 
 class EditForm(forms.Form):
-    """The form for editing a submission's note and method, and for selecting it as one of the final ones that count."""
+    """The form for editing a submission's note and method, and for selecting it as a final submission."""
 
     note = forms.CharField(max_length=500, required=False)
     final = forms.NullBooleanField()
@@ -133,7 +134,7 @@ class EditForm(forms.Form):
 
 
 class AnnouncementForm(forms.Form):
-    """The form with which organizers write an announcement to all participants in a challenge."""
+    """The form for writing an announcement to all participants in a challenge."""
 
     title = forms.CharField(max_length=120, widget=forms.TextInput(attrs={"autocomplete": "off"}))
     text = forms.CharField(max_length=5000, widget=forms.Textarea, help_text="Markdown")

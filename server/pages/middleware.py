@@ -13,7 +13,7 @@ from server.pages.rendering import render_refusal, request_id_of
 log = logging.getLogger(__name__)
 
 Handler = Callable[[HttpRequest], HttpResponse]
-SERVER_FAULT = 500  # If the HTTP status of an error is at least this number, the database may be unavailable.
+SERVER_FAULT = 500  # For errors with this or a higher HTTP status, the database may be unavailable.
 
 
 class RefusalMiddleware:

@@ -1,4 +1,4 @@
-"""Renders HTML pages. If a page explains why a request was rejected, it gets a matching HTTP status."""
+"""Renders HTML pages. A page that explains why a request was rejected has a matching HTTP status."""
 
 from typing import Any
 

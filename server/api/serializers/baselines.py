@@ -22,7 +22,7 @@ class BaselineInput(StrictInput):
 class BaselineSerializer(serializers.Serializer[Any]):
     """A baseline of a phase with its latest submission.
 
-    The object to serialize is this submission. The context must be the same as for SubmissionSerializer.
+    The instance to serialize is the submission. The context must be the same as for SubmissionSerializer.
     """
 
     team_id = serializers.IntegerField()

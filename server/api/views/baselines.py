@@ -1,4 +1,4 @@
-"""API views with which organizers add baselines to a phase, remove them from the leaderboards and put them back."""
+"""API views that let organizers add baselines to a phase, remove them from the leaderboards and put them back."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -30,7 +30,7 @@ CHANGING = refusals("not_found", *COUNTED, *WITH_A_BODY)
 
 
 def serialized(submissions: Sequence[Submission], phase: Phase, request: PersonRequest) -> list[dict[str, Any]]:
-    """Return the JSON data of baselines for an organizer. `submissions` contains the latest submission of each."""
+    """Return the JSON data of baselines for an organizer. `submissions` has the latest submission of each baseline."""
     now = database_now()
     access = score_access(phase, viewer=request.user, now=now, is_organizer=True)
     context = {"access": access, "standings": standings(phase, submissions, now=now)}

@@ -1,4 +1,4 @@
-"""API views with which organizers block people from joining a challenge."""
+"""API views that let organizers block people from joining a challenge."""
 
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema

@@ -1,4 +1,4 @@
-"""API views with which organizers grant additional submissions to a team, and take them back."""
+"""API views that let organizers grant additional submissions to a team and take them back."""
 
 from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404

@@ -35,7 +35,7 @@ class LeaderboardHistory(APIView):
         query = HistoryQuery(data=request.query_params)
         query.is_valid(raise_exception=True)
         shown = board(found, split=query.validated_data["split"], viewer=request.user)
-        # The ranks can be a minute old, so the tag depends on the state of the leaderboard that they belong to.
+        # The ranks come from a cache that can be a minute old, so the entity tag depends on the cached state.
         tag = entity_tag(shown, request.build_absolute_uri(), found.shown_from, content_of_ranks(shown))
         return not_modified(request, tag) or tagged(answer(shown, query.validated_data["team"]), tag)
 

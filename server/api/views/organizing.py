@@ -1,4 +1,4 @@
-"""API views with which organizers manage the ground truths and rescorings of a phase, and export a challenge."""
+"""API views that let organizers manage the ground truths and rescorings of a phase, and export a challenge."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Stores the names of teams in the form in which searches compare them."""
+"""Stores the normalized team names that searches use."""
 
 from django.db import migrations, models
 

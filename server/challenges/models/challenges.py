@@ -156,7 +156,7 @@ class Phase(models.Model):
 
     @property
     def shown_from(self) -> datetime | None:
-        """The time from which participants can read the private scores, or None if this time is not known yet."""
+        """The time when participants can first read the private scores, or None if this time is not known yet."""
         ending = self.ending
         if ending is None or (self.reveal == self.MANUAL and self.reveals_at is None):
             return None
@@ -203,7 +203,7 @@ class Phase(models.Model):
         return (self.truth and self.truth.kit) or None
 
     def download_name(self, ending: str) -> str:
-        """Return the name under which a file of the phase is downloaded.
+        """Return the file name for a download of the phase.
 
         It contains the slugs of the challenge and the phase, and ends with `ending`, such as `kit.json`.
         """
@@ -220,18 +220,18 @@ class Truth(models.Model):
     source = models.FileField(
         storage=truth_storage, upload_to=truth_key, help_text="the original truth folder, as a zip file"
     )
-    # The check kit, with which participants can check a file before submitting it, is created by `services.kits`.
+    # The check kit, a file for checking submissions locally, is created by `server.organize.services.kits`.
     kit = models.FileField(upload_to="kits/", blank=True, default="", db_default="")
-    # `kit_made_with` contains the settings with which the check kit (a file for checking submissions locally) was
-    # created. If they differ from the current settings, the kit is outdated.
+    # `kit_made_with` contains the settings used to create the check kit. If they differ from the current settings, the
+    # kit is outdated.
     kit_made_with = models.JSONField(null=True, blank=True, editable=False)
     active = models.BooleanField(default=False)
     used = models.BooleanField(
         default=False, db_default=False, help_text="whether leaderboards have ever shown scores against this truth"
     )
     images = models.PositiveIntegerField(default=0)
-    # `prepared_with` contains the phase's settings with which the ground truth was prepared; see `shaping_settings`. It
-    # is null if they are unknown.
+    # `prepared_with` contains the phase settings used to prepare the ground truth; see `shaping_settings`. It is null
+    # if these settings are unknown.
     prepared_with = models.JSONField(null=True, blank=True, editable=False)
     # `gate` contains the result of `podium gate`, which checks the ground truth, and the settings that were tested; see
     # `challenges.gate`. It is null if the gate has not been run.

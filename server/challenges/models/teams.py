@@ -133,7 +133,7 @@ class FormerMember(models.Model):
 class Extension(models.Model):
     """An extension of a phase for a single team, which can then submit until a later time than other teams.
 
-    The private leaderboard of the phase does not open before the last extension has ended.
+    The private leaderboard of the phase stays closed until the last extension has ended.
     """
 
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="extensions")

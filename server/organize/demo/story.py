@@ -31,7 +31,7 @@ class Story:
 
     @property
     def qualities(self) -> list[float]:
-        """The distinct quality values of all submission files that the demo needs, including that of the baseline."""
+        """The distinct quality values of all submission files that the demo needs, including the baseline's file."""
         return sorted({STARTER_QUALITY, *(quality for entrant in self.entrants for quality in entrant.qualities)})
 
 

@@ -38,7 +38,7 @@ def opened(story: Story, organizer: User, report: Callable[[str], None]) -> Chal
 
 
 def submit_all() -> None:
-    """Submit those files of the demo's teams that have not been submitted yet."""
+    """Submit all files of the demo's teams that have not been submitted yet."""
     accounts = people.accounts()
     for story in STORIES:
         phase = Phase.objects.get(challenge__slug=story.slug, slug="main")

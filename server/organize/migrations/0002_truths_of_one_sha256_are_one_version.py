@@ -59,7 +59,7 @@ def move_explanations(Explanation, kept, others):
 
 
 def merge_truths(Truth, Evaluation, Rerun, Rescoring):
-    """Keep one of a phase's versions with the same sha256: the active version or, if none is active, the newest.
+    """Merge a phase's ground truths with the same sha256. Keep the active version or, if none is active, the newest.
 
     The sweeper (a periodic task) moves the files of the removed versions to quarantine.
     """

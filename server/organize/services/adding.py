@@ -145,7 +145,7 @@ def new_phase(challenge: Challenge, slug: str, by: User, mistakes: Mistakes) -> 
 
 
 def of_form(problem: Problem) -> Problem:
-    """Return a problem without file name and line number, because the user filled in a form, not challenge.yaml."""
+    """Remove the file name and line number from a problem, because the user filled in a form, not challenge.yaml."""
     if problem.file != SHEET:
         return problem
     return replace(problem, line=None, file=None, column=(problem.column or "").removeprefix(FIRST) or None)

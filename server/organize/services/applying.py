@@ -1,4 +1,4 @@
-"""Applies rescorings. One that makes private images public must be confirmed by an owner."""
+"""Applies rescorings. An owner must confirm a rescoring that makes private images public."""
 
 from server.accounts.models import User
 from server.challenges.models import Phase

@@ -64,7 +64,7 @@ def former_team(baseline: Baseline, *, phase: Phase, names: set[str]) -> Team | 
 
 
 def left_over(challenge: Challenge, bundle: Bundle) -> Iterator[str]:
-    """Yield a message for each baseline that is on a leaderboard but not in the bundle, or the other way round.
+    """Yield a message for each baseline that is only in the bundle or only on a leaderboard.
 
     Either the baseline remains on the leaderboard although the bundle does not contain it, or the bundle contains it
     although organizers have removed it from the leaderboards.

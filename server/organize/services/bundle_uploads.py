@@ -37,7 +37,7 @@ class Imported:
 def may_import(user: Any) -> bool:
     """Return whether a user may import bundles (challenges as zip files).
 
-    Staff, owners and editors may do so, and also users with the permission to add challenges.
+    Staff, owners, editors, and users with the permission to add challenges may do so.
     """
     return user.is_authenticated and (user.is_staff or bool(importers(user=user.pk)))
 
@@ -46,7 +46,7 @@ def may_import(user: Any) -> bool:
 def importers(*, user: int) -> QuerySet[User, tuple[int]]:
     """Return the primary key of a user who may import bundles; for any other user, return an empty queryset.
 
-    Owners and editors of any challenge may import bundles, and so may users with the permission to add challenges.
+    Owners and editors of any challenge and users with the permission to add challenges may import bundles.
     """
     add = Permission.objects.filter(content_type__app_label="challenges", codename="add_challenge").order_by()
     granted = Exists(add.filter(user=user)) | Exists(add.filter(group__user=user)) | Q(is_superuser=True)
@@ -88,5 +88,5 @@ def import_upload(*, path: Path, name: str, by: User, strict: bool = False, cons
 
 
 def named(problems: Iterable[Problem], path: Path, name: str) -> list[Problem]:
-    """Return copies of the problems in which the user's file has its own name, not that of its temporary copy."""
+    """Return copies of problems that contain the name of the user's file instead of the name of its temporary copy."""
     return [replace(each, file=name) if each.file == path.name else each for each in problems]

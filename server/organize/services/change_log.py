@@ -17,7 +17,7 @@ def applied(phase: Phase) -> QuerySet[Rescoring]:
 
 @transaction.atomic
 def explain(*, found: Rescoring, by: User | None, reason: str, signed: str) -> Rescoring:
-    """Store the reason for a rescoring, and the organizer's name for the change log, where both become public.
+    """Store the reason for a rescoring and the organizer's name in the public change log.
 
     Raises Refused if the rescoring was discarded or replaced.
     """

@@ -46,7 +46,7 @@ def clone_challenge(*, challenge: Challenge, by: User, slug: str, title: str) ->
 
 
 def undated(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of an exported challenge without its dates and those of its phases."""
+    """Return the settings of an exported challenge without the dates of the challenge and its phases."""
     phases = [without(one, DATES_OF_PHASE) for one in values["phases"]]
     teams = without(values["teams"], ("merge_until",))
     return {**without(values, DATES), "teams": teams, "phases": phases}

@@ -172,7 +172,7 @@ def lost(before: ChallengeState, declared: set[tuple[str, str]]) -> Iterator[str
     because the import submits them again.
     """
     present = Submission.objects.filter(pk__in=[one.pk for one in before.baselines])
-    # An import can take the submission of a baseline away in two ways: it can delete the submission, or assign it to
+    # An import can make a baseline lose its submission in two ways: by deleting the submission, or by assigning it to
     # another baseline.
     kept = {*present.values_list("pk", "team")}
     for one in before.baselines:

@@ -33,7 +33,7 @@ def edit_challenge(*, challenge: Challenge, by: User, values: Mapping[str, Any])
 def edit_phase(*, phase: Phase, by: User, values: Mapping[str, Any]) -> EditPhaseForm:
     """Save the values of a form and return the form; see :func:`edit_challenge`.
 
-    Changes are confirmed with the short name of the phase instead of that of the challenge.
+    Changes are confirmed with the short name of the phase instead of the challenge's short name.
     """
     locked = lock_organized_phase(phase, by=by, right=Right.EDIT)
     form = EditPhaseForm(values, instance=locked)

@@ -1,4 +1,4 @@
-"""Exports a challenge as a bundle: a zip file from which another server can import the challenge.
+"""Exports a challenge as a bundle: a zip file that can be imported on another server.
 
 Importing an exported bundle into an empty server and exporting it again produces an identical file. The only exception
 is a phase without a salt (a secret that determines the split), for which the import generates one.
@@ -142,7 +142,7 @@ def write_phase(archive: ZipFile, one: ExportedPhase) -> None:
 
 
 def write_file(archive: ZipFile, name: str, source: IO[bytes]) -> None:
-    """Add a file without a modification date, so that equal challenges produce identical zip files."""
+    """Add a file to the archive, without a modification date, so that equal challenges produce identical zip files."""
     entry = ZipInfo(name)
     entry.compress_type = ZIP_DEFLATED
     with archive.open(entry, "w", force_zip64=True) as copy:

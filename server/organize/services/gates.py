@@ -57,11 +57,11 @@ def sample_of(phase: Phase) -> Iterator[Path | None]:
 
 
 def is_settled(phase: Phase | None, sha256: str, tested_settings: Mapping[str, Any]) -> bool:
-    """Return whether the gate (a series of checks) of a ground truth need not be run again.
+    """Return whether the gate (a series of checks) of a ground truth does not have to be run again.
 
-    This is the case if the stored result is green and nothing that the gate tests has changed. The active ground truth
-    of a phase that was created before gates were introduced is exempt, so that an upgrade of the evaluator cannot close
-    a running phase.
+    This is the case if the stored result is green and nothing that the gate tests has changed. It is also the case for
+    the active ground truth of a phase that was created before gates were introduced, so that an upgrade of the
+    evaluator cannot close a running phase.
     """
     truth = phase.truths.filter(sha256=sha256).first() if phase else None
     if phase is None or truth is None:

@@ -156,7 +156,7 @@ def write(
     if by is not None and not challenge.organizers.contains(by):
         challenge.organizers.add(by)
         changes.append(f"{by} organizes it")
-        detail["organizer"] = by.pk  # The audit log has no names of people.
+        detail["organizer"] = by.pk  # The audit log must not contain people's names.
     if changes:
         audit.record(actor=by, action="challenge.imported", subject=f"challenge {challenge.slug}", detail=detail)
     notes = [

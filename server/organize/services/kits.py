@@ -1,4 +1,4 @@
-"""Creates check kits: files with which participants can find every defect in a submission before they submit it.
+"""Creates check kits: files that let participants find every defect in a submission before they submit it.
 
 An import creates the kit together with the ground truth. If a ground truth has no kit, or if the settings in its kit
 have changed, the sweeper (a periodic task) wakes a worker to create a new kit.
@@ -51,9 +51,9 @@ def is_outdated(truth: Truth) -> bool:
 
 @receiver(swept)
 def wake(**signal: Any) -> None:
-    """Queue a message to a worker if an active ground truth needs a new check kit and no such message is queued.
+    """Tell a worker to create a check kit if an active ground truth needs one and no such message is queued.
 
-    A check kit is a file with which participants check submissions offline.
+    A check kit is a file for checking submissions offline.
     """
     active = Truth.objects.filter(active=True).select_related("phase").order_by("pk")
     outdated = next(filter(is_outdated, active), None)

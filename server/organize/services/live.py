@@ -46,7 +46,7 @@ class FailureCount:
 
 @dataclass(frozen=True, slots=True)
 class DayCount:
-    """The number of submissions received on a day (UTC), and the number of those that failed."""
+    """The number of submissions received on a day (UTC), and how many of them failed."""
 
     day: date
     received: int

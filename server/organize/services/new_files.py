@@ -17,7 +17,7 @@ class Movable(File):
 
 
 class NewFiles:
-    """A context manager that removes the files stored in its block if the block fails. Use it inside a transaction.
+    """A context manager that removes the files stored in its block if the block raises. Use it inside a transaction.
 
     After the block, files are kept even if the commit seems to fail. The commit may have succeeded, and then the
     database refers to these files. If it did fail, the sweeper (a periodic task) moves them to quarantine.

@@ -67,7 +67,7 @@ def removable(phase: Phase) -> QuerySet[Submission]:
 
 
 def removable_rows(phase: Phase) -> QuerySet[Submission]:
-    """Return the submissions that fulfill those conditions of `removable` that a database can check in an UPDATE."""
+    """Return the submissions that meet all conditions of `removable` that can be checked in an UPDATE statement."""
     entries = Entry.objects.filter(evaluation__submission=OuterRef("pk"))
     rescoring = Rescoring.objects.filter(phase=OuterRef("phase"), applied_at=None)
     stored = Submission.objects.stored().filter(phase=phase, status=Status.SCORED, final=False, team__is_baseline=False)
@@ -78,7 +78,7 @@ def removable_rows(phase: Phase) -> QuerySet[Submission]:
 def counting(phase: Phase) -> list[int]:
     """Return the ids of the evaluations that can determine a team's entry on the private leaderboard.
 
-    A team can have several of them, of which the leaderboard shows only the best.
+    A team can have several such evaluations, but the leaderboard shows only the best one.
     """
     teams = [*phase.challenge.teams.values_list("pk", flat=True)]
     scores = read_scores(phase, signature=phase.signature, teams=teams)

@@ -28,7 +28,7 @@ def write_opaque_ids(folder: Path) -> list[str]:
 
     The original gallery (the list of images and captions) is kept as `gallery.original.json` next to the folder with
     the ground truth, and a table of the old and new ids as `caption_ids.csv`. Both files must be kept secret. A second
-    call does not replace the new ids. Raises InvalidBundle, with nothing written, if the bundle is invalid.
+    call does not replace the new ids. If the bundle is invalid, raises InvalidBundle and writes nothing.
     """
     with (
         # `bundles.opened` rejects symbolic links, so that no file outside the bundle can be overwritten.

@@ -1,4 +1,4 @@
-"""Reads the overview for an organizer: their challenges, with the state, submissions and next date of each phase."""
+"""Reads an organizer's overview: the challenges, and the state, submissions and next date of each phase."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from server.submissions.models import Status, Submission
 
 
 class PhaseState(StrEnum):
-    """Whether a phase accepts submissions, according to its dates and to whether organizers have paused submissions."""
+    """Whether a phase accepts submissions, depending on its dates and on whether organizers have paused it."""
 
     UPCOMING = "opens later"
     OPEN = "open"

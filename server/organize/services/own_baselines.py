@@ -1,4 +1,4 @@
-"""Baselines that organizers add and remove with forms. They are scored and listed like those of a bundle."""
+"""Baselines that organizers add and remove with forms. They are scored and listed like the baselines in a bundle."""
 
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @transaction.atomic
 def add(*, phase: Phase, by: User | None, name: str, file: "File[bytes]") -> Submission:
-    """Submit a file for the baseline with the given name, which is created if there is none.
+    """Submit a file for the baseline with the given name. If the baseline does not exist, create it.
 
     Raises Refused if a team of participants has the name, or if the baseline has already submitted this file.
     """
@@ -39,7 +39,7 @@ def add(*, phase: Phase, by: User | None, name: str, file: "File[bytes]") -> Sub
 
 
 def team_named(name: str, challenge: Challenge) -> tuple[Team, bool]:
-    """Return the baseline with this name in a challenge, and whether this call created it.
+    """Get or create the baseline with this name in a challenge. Return it, and whether it was created.
 
     Raises Refused if organizers have removed the baseline, or if a new baseline cannot have this name.
     """
@@ -54,7 +54,7 @@ def team_named(name: str, challenge: Challenge) -> tuple[Team, bool]:
 
 
 def latest(phase: Phase) -> list[Submission]:
-    """Return the latest submission of each baseline to a phase, with scores, in the order of the baselines' names."""
+    """Return the latest submission of each baseline to a phase, with scores, sorted by baseline name."""
     found = phase.submissions.filter(team__is_baseline=True).order_by("received_at").values_list("team", "pk")
     submissions = submission_table.read(phase, list(dict(found).values()))
     return sorted(submissions, key=lambda one: one.team.name.casefold())

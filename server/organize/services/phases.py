@@ -105,7 +105,7 @@ def changed_terms(phase: Phase, declared: BundlePhase, prepared: Prepared) -> li
 
 
 def scoring_parameters(phase: Phase | BundlePhase) -> dict[str, Any]:
-    """Return those parameters of a phase's track that affect scores, with their values."""
+    """Return the parameters of a phase's track that affect scores, with their values."""
     values = phase.declared_track.resolve(phase.parameters)
     return {parameter.name: values[parameter.name] for parameter in phase.declared_track.parameters if parameter.short}
 
@@ -132,9 +132,9 @@ def replace_truth(phase: Phase, prepared: Prepared, files: NewFiles) -> str:
 def clear(phase: Phase) -> None:
     """Remove the submissions to a phase, with all rows that refer to them.
 
-    The submissions are locked first, so that the deletion waits for a worker that is recording a score, and then also
-    deletes this score. Otherwise a score that is written after Django has collected the related rows would abort the
-    import.
+    The submissions are locked first. If a worker is recording a score, the deletion therefore waits, and then also
+    deletes this score. Without the lock, the score could be written after Django has collected the related rows, and
+    the import would fail.
     """
     teams = {*phase.submissions.order_by().values_list("team", flat=True)}
     lock_teams(teams)

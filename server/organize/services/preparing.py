@@ -1,4 +1,4 @@
-"""Prepares ground truths with the `podium` program in a child process, because the server never loads numpy."""
+"""Prepares ground truths with the `podium` program in a child process, so that server processes do not load numpy."""
 
 import shutil
 from collections.abc import Callable
@@ -21,7 +21,7 @@ from server.organize.services import gates, kits, statistics
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A prepared ground truth. Its files are in a temporary folder, from which they may be moved.
+    """A prepared ground truth. Its files are in a temporary folder, and callers may move them.
 
     `gate` is the result of the gate, a series of checks. It is None if the checks were not run because an earlier
     result is stored and still valid.
@@ -42,7 +42,7 @@ class Prepared:
 
     @property
     def gate_text(self) -> str:
-        """A phrase with the gate checks that are not green, or with the reason why the gate has no result.
+        """A phrase that lists the gate checks that are not green, or explains why the gate has no result.
 
         It is empty if all checks are green or the gate was not run.
         """

@@ -36,7 +36,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Preview:
-    """A leaderboard before and after a rescoring. `before` is in the old rank order, and `after` in the new one."""
+    """A leaderboard before and after a rescoring. `before` is sorted by old rank, and `after` by new rank."""
 
     split: str
     before: list[Change]
@@ -57,7 +57,7 @@ class Preview:
 def preview(rescoring: Rescoring, *, split: str) -> Preview:
     """Return a leaderboard before and after a rescoring.
 
-    Once the rescoring has been applied, both are the same, because the leaderboard already shows the new scores.
+    Once the rescoring has been applied, `before` and `after` are equal, because the leaderboard shows the new scores.
     """
     phase = rescoring.phase
     before, after = (all_ranks(phase, split=split, signature=one) for one in (phase.signature, rescoring.signature))

@@ -126,7 +126,7 @@ def delete(*, challenge: Challenge, by: User, name: str) -> None:
     for phase in locked.phases.all():
         remove(phase)
     pk = locked.pk
-    # Only the teams of baselines can be left: `refuse_joined` raises Refused if there are other teams.
+    # The remaining teams are those of baselines, because `refuse_joined` raises Refused if there are any other teams.
     locked.teams.all().delete()
     locked.delete()
     audit.record(actor=by, action="challenge.deleted", subject=f"challenge {pk}", detail={"slug": challenge.slug})

@@ -1,4 +1,4 @@
-"""Requeues submissions for organizers: those that failed, and those whose scores have no confidence interval."""
+"""Lets organizers requeue failed submissions, and submissions whose scores have no confidence interval."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ MOST_LISTED = 10
 
 @dataclass(frozen=True, slots=True)
 class Requeued:
-    """The result of requeueing: the numbers of matching and requeued submissions, and why others were not requeued."""
+    """The numbers of matching and requeued submissions, and the reasons why the others were not requeued."""
 
     queued: int
     matching: int
@@ -54,7 +54,7 @@ def requeue_intervals(*, phase: Phase, chosen: SubmissionFilter, by: User) -> Re
 
 
 def queue_each(matching: QuerySet[Submission], queue_again: Callable[[Submission], None]) -> Requeued:
-    """Call `queue_again` for the submissions, oldest first, up to MOST_AT_ONCE. If one is refused, continue."""
+    """Call `queue_again` for the oldest submissions, up to MOST_AT_ONCE. Collect refusals and continue."""
     found = matching.select_related("phase__challenge", "team").order_by("received_at")
     count, queued, refusals = matching.count(), 0, list[str]()
     for one in found[:MOST_AT_ONCE]:

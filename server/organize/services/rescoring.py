@@ -79,8 +79,8 @@ def open_rescoring(phase: Phase) -> Rescoring | None:
 def default_truth(phase: Phase, begun: Rescoring | None) -> Truth:
     """Return the version of the ground truth that a rescoring uses by default.
 
-    It is the newest version if this one has never been active, or else the version of the open rescoring, or else the
-    active version. Therefore a version that was replaced becomes active again only if a caller requests it.
+    This is the newest version if it has never been active. Otherwise, it is the version of the open rescoring or, if no
+    rescoring is open, the active version. Therefore a replaced version becomes active again only on request.
     """
     newest = phase.truths.order_by("-version").first()
     if newest is None:
@@ -119,8 +119,8 @@ def discard(*, phase: Phase, by: User | None) -> None:
 def remove(begun: Rescoring, *, by: User | None) -> None:
     """Remove a rescoring, its reruns (jobs), and the scores that it created. The caller must have locked the phase.
 
-    Scores that leaderboards show and scores from earlier rescorings against the same ground truth are kept, and so are
-    reruns that compute a first score against the active ground truth, or its interval, for the leaderboards.
+    Scores shown on leaderboards and scores from earlier rescorings against the same ground truth are kept. Reruns that
+    the leaderboards need (for a first score against the active ground truth, or its interval) are kept as well.
     """
     if begun.signature != begun.phase.signature:
         teams = {*evaluations_of(begun).values_list("submission__team", flat=True)}
@@ -138,9 +138,9 @@ def remove(begun: Rescoring, *, by: User | None) -> None:
 def added_evaluations(begun: Rescoring) -> QuerySet[Evaluation]:
     """Return the evaluations that a rescoring created.
 
-    Evaluations of new uploads can have the same evaluation signature. They are left out: each one is the first
-    evaluation of its submission, or the first one against the active ground truth. Under ladder feedback, an evaluation
-    is also left out if its score is shown in place of the score of one that the rescoring did not create.
+    New uploads can have evaluations with the same signature. These are left out, because each is the first evaluation
+    of its submission, or the first one against the active ground truth. Under ladder feedback, an evaluation is also
+    left out if its score is shown in place of the score of an evaluation that the rescoring did not create.
     """
     earlier = Evaluation.objects.filter(submission=OuterRef("submission"), pk__lt=OuterRef("pk"))
     if begun.truth.active:
@@ -174,7 +174,7 @@ def reload(rescoring: Rescoring) -> Rescoring:
 @transaction.atomic
 def catch_up(rescoring: Rescoring) -> None:
     """Queue a rerun (a repeated scoring) for every submission that has neither a new score nor a rerun yet."""
-    lock(rescoring)  # A discarded rescoring raises Refused, because nothing would remove its new reruns.
+    lock(rescoring)  # If the rescoring was discarded, this raises Refused. Nothing would remove its new reruns.
     queued = Rerun.objects.scoring().filter(submission=OuterRef("pk"), truth=rescoring.truth_id)
     reruns.request(without_score(rescoring).exclude(Exists(queued)).order_by("received_at"), truth=rescoring.truth)
 
@@ -186,7 +186,7 @@ def without_score(rescoring: Rescoring) -> QuerySet[Submission]:
 
 
 def evaluations_of(rescoring: Rescoring) -> QuerySet[Evaluation]:
-    """Return evaluations with the ground truth, parameters and evaluator version of a rescoring, even earlier ones."""
+    """Return all evaluations, old or new, with the ground truth, parameters and evaluator version of a rescoring."""
     return Evaluation.objects.filter(
         submission__phase=rescoring.phase_id, truth=rescoring.truth_id, signature=rescoring.signature
     )
@@ -209,13 +209,13 @@ def unscorable(rescoring: Rescoring) -> RerunQuerySet:
 
 
 def retry_unscorable(rescoring: Rescoring) -> None:
-    """Requeue reruns (new scorings) that used up their attempts or had unreadable files; others would fail again."""
+    """Requeue reruns that used up their attempts or had unreadable files. All other failures would occur again."""
     retried = unscorable(rescoring).exclude(failure__gt="", attempts__lt=settings.EVALUATION_ATTEMPTS)
     reruns.try_now(retried)
 
 
 def count_left(rescoring: Rescoring) -> int:
-    """Return how many submissions from before the start of the rescoring are still waiting for their new score."""
+    """Return how many submissions received before the start of the rescoring still have no new score."""
     left = without_score(rescoring).exclude(pk__in=unscorable(rescoring).values("submission"))
     return left.filter(received_at__lte=rescoring.started_at).count()
 

@@ -1,4 +1,4 @@
-"""Results of a phase, signed by this server: what its leaderboards show, and what the scores were computed from.
+"""The signed results of a phase: its leaderboards, and the ground truth and parameters used to compute the scores.
 
 `podium verify` checks the signed file without a server.
 """
@@ -182,7 +182,7 @@ def entry(row: BoardRow, submission_sha256: str | None) -> dict[str, Any]:
 
 
 def as_csv(results: dict[str, Any]) -> str:
-    """Return the entries of all leaderboards as CSV. Numbers have all their digits.
+    """Return the entries of all leaderboards as CSV. Numbers are written at full precision.
 
     Team names that a spreadsheet would execute as formulas are escaped.
     """

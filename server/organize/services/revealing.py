@@ -54,8 +54,8 @@ def take_back(*, phase: Phase, by: User | None) -> Phase:
 
 
 def is_pending(phase: Phase) -> bool:
-    """Return whether a reveal, and not the end of the phase, determines when the private scores are first shown.
+    """Return whether the private scores are first shown at the time of a reveal, not at the end of the phase.
 
-    This is true from the time of the reveal, both before and after the scores are shown.
+    The result is also true after the scores have been shown.
     """
     return phase.reveals_at is not None and phase.shown_from == phase.reveals_at

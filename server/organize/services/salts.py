@@ -28,7 +28,7 @@ def salted(bundle: Bundle, mistakes: Mistakes) -> Bundle:
 
 
 def refuse_other(phases: list[tuple[str, str, str]]) -> None:
-    """Raise InvalidBundle if a phase's salt differs from that in its ground truth's folder; see `other_salts`.
+    """Raise InvalidBundle if a phase's salt differs from the one in its ground truth's folder; see `other_salts`.
 
     The salt is a secret that determines which images are public.
     """
@@ -37,7 +37,7 @@ def refuse_other(phases: list[tuple[str, str, str]]) -> None:
 
 
 def other_salts(phases: list[tuple[str, str, str]]) -> list[Problem]:
-    """Return an error for each phase whose salt differs from that in the folder with its ground truth.
+    """Return an error for each phase whose salt differs from the one in the folder with its ground truth.
 
     The salt is a secret that determines which images are public.
 

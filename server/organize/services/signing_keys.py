@@ -23,12 +23,12 @@ def private_key() -> bytes:
 
 
 def public_key() -> str:
-    """Return the public key of this server, with which everybody can verify its results."""
+    """Return the public key of this server. Anybody can use it to verify the server's results."""
     return signing.public_key(private_key())
 
 
 def earlier_keys() -> list[str]:
-    """Return the public keys, other than this server's key, that have signed results of this service, oldest first."""
+    """Return the public keys that verify earlier results of this service, without this server's key, oldest first."""
     return list(SigningKey.objects.exclude(public_key=public_key()).values_list("public_key", flat=True))
 
 
@@ -59,7 +59,7 @@ def replace(*, by: User | None) -> bool:
     if not is_replaced():
         return False
     own = public_key()
-    # If the server uses an earlier signing key again, its old row is deleted, so that it becomes the most recent key.
+    # If the server uses an earlier key again, the key's old row is replaced, so that it is the most recent row.
     SigningKey.objects.filter(public_key=own).delete()
     SigningKey.objects.create(public_key=own, used_at=database_now())
     audit.record(actor=by, action="signing_key.replaced", subject=f"key {own}")

@@ -1,4 +1,4 @@
-"""The table in which organizers see the submissions of all teams: filters, order, and pages."""
+"""The organizers' table of the submissions of all teams: filtering, sorting and pagination."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace

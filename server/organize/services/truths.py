@@ -165,8 +165,8 @@ def keep(phase: Phase, prepared: Prepared, files: NewFiles) -> Truth:
 def activate(truth: Truth) -> None:
     """Make a version of the ground truth the active one of its phase. The caller must have locked the phase.
 
-    If another version was active before, the new one must pass the gate (a series of checks), even if the other one was
-    exempt from it.
+    If another version was active before, the new one must pass the gate (a series of checks), even if the previous
+    version was exempt from it.
     """
     versions = Truth.objects.filter(phase=truth.phase_id)
     if not versions.filter(pk=truth.pk, active=True).exists():
@@ -249,7 +249,7 @@ def bring_up_to_date(truth: Truth) -> None:
 
 
 def prepare_again(truth: Truth) -> None:
-    """Replace the prepared file of a ground truth with one made from its stored source with the current settings.
+    """Prepare a ground truth again from its stored source with the current settings, and replace its prepared file.
 
     Several processes can do this at the same time. Raises Unrestorable, or OSError if the disk is full. In both cases,
     the prepared file is unchanged.

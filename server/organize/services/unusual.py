@@ -1,7 +1,7 @@
 """Finds unusual submissions for organizers: files that several teams submitted, and sudden jumps in score.
 
-No action is taken automatically, because both can have an innocent explanation, such as a public baseline or a better
-method.
+No action is taken automatically, because such submissions can have an innocent explanation, such as a public baseline
+or a better method.
 """
 
 from collections import defaultdict

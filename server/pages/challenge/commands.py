@@ -1,4 +1,4 @@
-"""Shell commands that pages show for copying: they install the `podium` program and submit a file to a phase."""
+"""Shell commands that users can copy from pages to install the `podium` program and submit a file to a phase."""
 
 from django.conf import settings
 from django.urls import reverse
@@ -38,5 +38,5 @@ def upload_command(phase: Phase, *, joins: bool) -> str:
 
 
 def file_name(phase: Phase) -> str:
-    """Return the example name of a predictions file for the shell commands shown on pages."""
+    """Return an example name of a predictions file for the shell commands shown on pages."""
     return f"predictions.{phase.declared_track.form.suffix}"

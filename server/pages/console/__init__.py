@@ -1,1 +1,1 @@
-"""Code for the pages on which organizers manage a phase."""
+"""Code for the pages where organizers manage a phase."""

@@ -1,4 +1,4 @@
-"""Forms with which organizers pause or extend a phase, grant more submissions, add baselines, and block people."""
+"""Forms for organizers to pause or extend a phase, grant more submissions, add baselines, and block people."""
 
 from typing import Any, cast
 
@@ -21,7 +21,7 @@ def reason_field(help_text: str) -> forms.CharField:
 
 
 class PauseForm(forms.Form):
-    """The form with which organizers pause submissions to a phase."""
+    """The form for pausing submissions to a phase."""
 
     reason = reason_field("Participants see the reason.")
 
@@ -59,7 +59,7 @@ class GrantForm(forms.Form):
 
 
 class TakeBackForm(forms.Form):
-    """The form for taking back those additional submissions that a team was granted but has not used."""
+    """The form for taking back additional submissions that a team was granted but has not used."""
 
     grant = forms.ModelChoiceField(
         QuotaGrant.objects.none(), label="Grant", empty_label=None, error_messages={"required": "Choose a grant."}

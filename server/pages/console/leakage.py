@@ -35,7 +35,7 @@ def feedback_choices(phase: Phase) -> list[FeedbackChoice]:
 
 
 def with_feedback(phase: Phase, feedback: str) -> Phase:
-    """Return an unsaved copy of a phase whose participants get another kind of feedback, such as rounded scores."""
+    """Return an unsaved copy of a phase with the given kind of feedback, such as rounded scores."""
     one = copy(phase)
     one.feedback, one.feedback_classes = feedback, False
     is_rounded = feedback == Phase.Feedback.ROUNDED

@@ -1,4 +1,4 @@
-"""The rows of the table in which organizers see all submissions to a phase, for the page and for the CSV file."""
+"""The rows of the organizers' table of all submissions to a phase, for the page and the CSV file."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

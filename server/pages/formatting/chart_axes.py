@@ -41,7 +41,7 @@ class ScoreAxis:
 
     @property
     def ticks(self) -> list[Tick]:
-        """Return the ticks of the score axis, which are at round numbers.
+        """Return the ticks of the score axis at round numbers.
 
         >>> [tick.text for tick in ScoreAxis(0.38, 0.91).ticks]
         ['0.4', '0.5', '0.6', '0.7', '0.8', '0.9']
@@ -75,7 +75,7 @@ class RankAxis:
 
     @property
     def ticks(self) -> list[Tick]:
-        """Return the ticks of the rank axis, which are at round numbers.
+        """Return the ticks of the rank axis at round numbers.
 
         >>> [tick.text for tick in RankAxis(3).ticks], [tick.text for tick in RankAxis(250).ticks]
         (['1', '2', '3'], ['1', '2', '5', '10', '20', '50', '100', '200'])

@@ -52,7 +52,7 @@ def rank_interval_html(found: RankInterval | None) -> SafeString:
 
 
 def digits_html(digits: ScoreDigits, interval: Interval | None = None, kind: str = "") -> SafeString:
-    """Return the HTML for a score. Digits that the confidence interval makes uncertain are faint."""
+    """Return the HTML for a score. Digits that the confidence interval makes uncertain are dimmed."""
     title = f"{digits.exact} (95%: {interval[0]} to {interval[1]})" if interval else digits.exact
     classes = f"honest honest-{kind}" if kind else "honest"
     faint = f"<i>{digits.unsupported}</i>" if digits.unsupported else ""
@@ -87,7 +87,7 @@ def interval_html(value: float, ends: Interval | None, axis: Interval | None) ->
 def time_html(moment: datetime, text: str, style: str = "relative") -> SafeString:
     """Return an HTML `time` element that contains the given text and shows the exact time on hover.
 
-    In the browser, the script `time.js` can replace the text by the time in the given `style`.
+    In the browser, the script `time.js` can replace the text with the time in the given `style`.
     """
     kept = f' data-style="{style}"' if style != "relative" else ""
     exact = moment.astimezone(UTC).isoformat(timespec="seconds")

@@ -17,8 +17,8 @@ FEWEST_ENDS = 8
 class IntervalBar:
     """The drawing of a confidence interval: a bar for the interval and a dot for the score.
 
-    Coordinates are percentages of the axis, from 0 to 100. The bar is cut at the ends of the axis; `below` and `above`
-    are true if the interval extends beyond the low or the high end. A score beyond the axis has no dot.
+    Coordinates are percentages of the axis, from 0 to 100. The bar is clipped at the ends of the axis. `below` and
+    `above` are true if the interval extends beyond the low or the high end. A score beyond the axis has no dot.
     """
 
     left: float

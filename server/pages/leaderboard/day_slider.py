@@ -15,7 +15,7 @@ NOW = "Now"
 class DaySlider:
     """A slider with one position for each day on which a leaderboard changed.
 
-    The last position stands for the current leaderboard.
+    The last position represents the current leaderboard.
     """
 
     days: list[date]
@@ -27,7 +27,7 @@ class DaySlider:
 
     @property
     def position(self) -> int:
-        """The current position of the slider. It stands for the last change on or before the day that is shown."""
+        """The current position of the slider: that of the last change on or before the displayed day."""
         return self.last if self.at is None else max(0, bisect_right(self.days, self.at.date()) - 1)
 
     @property

@@ -1,4 +1,4 @@
-"""The table of results per class in a report. The query string of the page searches, sorts and paginates the table."""
+"""The table of results per class in a report. The page's query string controls searching, sorting and pagination."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -19,7 +19,7 @@ CLASSES_SHOWN = 10
 
 
 class Verdict(StrEnum):
-    """Whether submission B is better than, worse than or tied with submission A; UNKNOWN if this is not known."""
+    """The result of comparing submission B with submission A."""
 
     BETTER = "better"
     WORSE = "worse"

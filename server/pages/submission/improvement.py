@@ -1,4 +1,4 @@
-"""Compares a submission's headline score with that of the team's best other submission."""
+"""Compares the headline score of a submission with the score of the team's best other submission."""
 
 from dataclasses import dataclass
 from uuid import UUID

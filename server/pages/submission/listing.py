@@ -1,4 +1,4 @@
-"""The list of a team's submissions: its rows, its filter, and a hint about selecting the ones that should count."""
+"""The list of a team's submissions: its rows, its filter, and a hint about selecting final submissions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -125,7 +125,7 @@ def list_filter(parameters: Mapping[str, str]) -> ListFilter:
 
 
 def best_not_final(scores: Sequence[OwnScore], finals_chosen: int, access: ScoreAccess) -> OwnScore | None:
-    """Return the team's best submission if the team has selected others to count in the end, but not this one.
+    """Return the team's best submission if the team has selected final submissions, but not this one.
 
     Otherwise, return None. Under ladder feedback, always return None, because not every submission shows its own score.
     """

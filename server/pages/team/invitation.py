@@ -1,4 +1,4 @@
-"""The template context for the pages on which a person accepts an invitation to a team."""
+"""The template context for the pages where a person accepts an invitation to a team."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from server.teams.services.members import reasons_against_entering
 
 
 def invitation_context(invitation: Invitation, user: Any) -> dict[str, Any]:
-    """Return the template context for an invitation: the team, the effects of joining it, and rules that forbid it.
+    """Return the template context for an invitation: the team, the effects of joining it, and reasons not to allow it.
 
     `user` is the invited person, who can be anonymous.
     """

@@ -64,7 +64,7 @@ def inline(name: str, context: Context) -> SafeString:
 def honest_score(
     value: float | None, interval: Interval | None = None, decimals: int | None = None, kind: str = ""
 ) -> SafeString:
-    """Render a score. Digits that the confidence interval makes uncertain are faint."""
+    """Render a score. Digits that the confidence interval makes uncertain are dimmed."""
     if value is None:
         return inline("components/undefined.html", {"text": "undefined", "title": UNDEFINED})
     return digits_html(score_digits(value, interval, decimals=decimals), interval, kind)
@@ -94,7 +94,7 @@ def gain(value: float, ends: Interval | None = None, decimals: int | None = None
 
 @register.simple_tag
 def smallest_gap(decimals: int | None = None) -> str:
-    """Render the smallest difference between two scores that does not look equal with the given number of decimals.
+    """Render the smallest score difference that is visible with the given number of decimals.
 
     >>> smallest_gap(), smallest_gap(3)
     ('0.00001', '0.001')
@@ -105,7 +105,7 @@ def smallest_gap(decimals: int | None = None) -> str:
 
 @register.simple_tag
 def measured(value: float | None, kind: str, decimals: int | None = None) -> SafeString:
-    """Render a number in a report. The kind of the number's column determines the format."""
+    """Render a number in a report. The format depends on the kind of its column."""
     if value is None:
         return inline("components/undefined.html", {"text": "–", "title": UNDEFINED_CELL})
     if kind == "fraction":
@@ -209,7 +209,7 @@ def rank_interval(found: RankInterval | None) -> SafeString:
 def page_numbers(pages: "Page[Any]") -> list[int | None]:
     """Return the page numbers that a pagination shows, with None in place of skipped numbers.
 
-    The numbers are those of the first page, the last page, the current page, and its neighbours.
+    The first page, the last page, the current page, and the pages next to it are shown.
     """
     numbers = pages.paginator.get_elided_page_range(pages.number, on_each_side=1, on_ends=1)
     return [number if isinstance(number, int) else None for number in numbers]

@@ -1,4 +1,4 @@
-"""The pages on which people export their data and delete their account."""
+"""The pages where people export their data and delete their account."""
 
 from allauth.account.decorators import reauthentication_required
 from allauth.core.internal import ratelimit

@@ -1,4 +1,4 @@
-"""The pages on which organizers create, publish and delete a challenge, and add or copy a phase."""
+"""The pages where organizers create, publish and delete a challenge, and add or copy a phase."""
 
 from pathlib import Path
 from typing import Any
@@ -220,6 +220,6 @@ def delete(request: PersonRequest, slug: str) -> HttpResponse:
 
 
 def may_create_after(user: User, *, deleted: Challenge) -> bool:
-    """Return whether a user could still create challenges after the deletion of a challenge."""
+    """Return whether a user could still create challenges after the given challenge is deleted."""
     others = Organizer.objects.filter(user=user, role__in=ROLES_WITH[Right.EDIT]).exclude(challenge=deleted)
     return user.is_staff or user.has_perm("challenges.add_challenge") or others.exists()

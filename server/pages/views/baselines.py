@@ -1,4 +1,4 @@
-"""The page on which organizers add and remove the baselines of a phase."""
+"""The page where organizers add and remove the baselines of a phase."""
 
 from django.conf import settings
 from django.contrib import messages

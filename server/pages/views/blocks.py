@@ -1,4 +1,4 @@
-"""The page on which organizers block people from joining a challenge."""
+"""The page where organizers block people from joining a challenge."""
 
 from typing import Any
 

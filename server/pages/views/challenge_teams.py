@@ -1,4 +1,4 @@
-"""The page on which organizers find the teams of a challenge, and approve or decline requests to join it."""
+"""The page where organizers find the teams of a challenge, and approve or decline requests to join it."""
 
 from typing import Any
 

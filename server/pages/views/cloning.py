@@ -1,4 +1,4 @@
-"""The page on which organizers copy a challenge with its phases."""
+"""The page where organizers copy a challenge with its phases."""
 
 from typing import Any
 

@@ -50,7 +50,7 @@ def sample(request: HttpRequest, slug: str) -> FileResponse:
 
 @require_safe
 def kit(request: HttpRequest, slug: str) -> FileResponse:
-    """Serve the check kit of a phase: a file with which `podium check` finds every defect in a submission offline."""
+    """Serve the check kit of a phase: a file that lets `podium check` find every defect in a submission offline."""
     phase = find_context(request, slug).required_phase()
     if not phase.kit:
         raise Http404("this phase has no check kit yet")
@@ -59,7 +59,7 @@ def kit(request: HttpRequest, slug: str) -> FileResponse:
 
 @require_safe
 def candidates(request: HttpRequest, slug: str) -> FileResponse:
-    """Download the list of candidates for a phase: all possible answers, which a submission has to rank."""
+    """Serve the list of candidates for a phase: all possible answers, which a submission has to rank."""
     phase = find_context(request, slug).required_phase()
     if not phase.candidates:
         raise Http404("this phase has no list of candidates")

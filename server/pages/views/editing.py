@@ -1,4 +1,4 @@
-"""The pages on which organizers edit a challenge and its phases, and preview their Markdown texts."""
+"""The pages where organizers edit a challenge and its phases, and preview their Markdown fields."""
 
 from copy import copy
 from typing import Any, TypeVar
@@ -43,7 +43,7 @@ PHASE_SECTIONS = {
 @require_http_methods(FORM_METHODS)
 @login_required
 def challenge(request: PersonRequest, slug: str) -> HttpResponse:
-    """Show the form for editing a challenge. A POST request saves the changes, or only previews the texts."""
+    """Show the form for editing a challenge. A POST request saves or previews the changes."""
     current = organized_context(request, slug)
     if request.method != "POST":
         return show_challenge(request, current, EditChallengeForm(instance=copy(current.challenge)))

@@ -23,7 +23,7 @@ from server.pages.leaderboard.query import LeaderboardQuery, parse_query
 # shown only on other pages.
 OTHER_PAGES = {"description", "rules", "data", "sample_submission", "candidates"}
 FIELDS = sorted({field.attname for model in (Challenge, Phase) for field in model._meta.concrete_fields} - OTHER_PAGES)
-# The attributes of the viewer that the header of every page shows, or that determine its links.
+# The viewer's attributes that affect the content of the page header.
 HEADER = ("pk", "username", "is_staff", "organizes", "unread_notices")
 
 
@@ -76,7 +76,7 @@ def page_parts(request: HttpRequest, current: ChallengeContext) -> tuple[object,
 def board_csv(request: HttpRequest, slug: str) -> HttpResponseBase:
     """Serve the leaderboard entries that the query string selects, as a CSV file.
 
-    Numbers have all the digits that the viewer may see.
+    Numbers are written at the highest precision that the viewer may see.
     """
     current = find_context(request, slug)
     phase, query = current.required_phase(), parse_query(request, current)

@@ -1,4 +1,4 @@
-"""The page that shows the organizers of a challenge and their roles. Owners can change both here."""
+"""The page that shows the organizers of a challenge. Owners can add and remove organizers and change their roles."""
 
 from collections.abc import Callable
 

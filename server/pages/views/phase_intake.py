@@ -1,4 +1,4 @@
-"""The page on which organizers decide whether a phase accepts submissions."""
+"""The page where organizers decide whether a phase accepts submissions."""
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required

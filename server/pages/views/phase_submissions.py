@@ -146,7 +146,7 @@ def requeue(request: PersonRequest, slug: str, phase: str, pk: UUID) -> HttpResp
 @require_POST
 @login_required
 def hide(request: PersonRequest, slug: str, phase: str, pk: UUID) -> HttpResponse:
-    """Hide a submission from the leaderboards or, if the form requests it, undo this."""
+    """Hide a submission from the leaderboards or show it again, as the form requests."""
     current = organized_phase(request, slug, phase)
     submission, is_undone = submission_of(current, pk), request.POST.get("act") == "unhide"
     try:

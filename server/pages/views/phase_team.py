@@ -1,4 +1,4 @@
-"""The page on which organizers extend a phase for a team, grant it more submissions, or disqualify it."""
+"""The page where organizers extend a phase for a team, grant it more submissions, or disqualify it."""
 
 from collections.abc import Mapping
 
@@ -26,7 +26,7 @@ from server.submissions.services import grants, quota
 
 
 class ReasonForm(forms.Form):
-    """The form with which organizers reinstate a disqualified team."""
+    """The form for reinstating a disqualified team."""
 
     reason = forms.CharField(
         max_length=REASON_CHARACTERS,
@@ -38,7 +38,7 @@ class ReasonForm(forms.Form):
 
 
 class DisqualifyForm(ReasonForm):
-    """The form with which organizers disqualify a team."""
+    """The form for disqualifying a team."""
 
     show = forms.BooleanField(
         required=False,
@@ -131,7 +131,7 @@ def decide(request: PersonRequest, phase: Phase, team: Team, act: str, form: for
 
 
 def taken_back_message(amount: int, grant: QuotaGrant) -> str:
-    """Return a message: how many of the additional submissions were taken back, and how many the team had used."""
+    """Return a message with the numbers of additional submissions that were taken back and that the team had used."""
     was = "submission was" if amount == 1 else "submissions were"
     used = f" The team had already used the other {grant.amount - amount}." if grant.amount > amount else ""
     return f"{amount} granted {was} taken back.{used}"

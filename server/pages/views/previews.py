@@ -1,4 +1,4 @@
-"""The page on which organizers preview a rescoring: the leaderboard before and after it, and the rank changes."""
+"""The page where organizers preview a rescoring: the leaderboard before and after it, and the rank changes."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The page on which owners reveal the private scores of a phase, or cancel the reveal before it takes effect."""
+"""The page where owners reveal the private scores of a phase, or cancel the reveal before it takes effect."""
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required

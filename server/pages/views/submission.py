@@ -171,7 +171,7 @@ def next_rank_of(read: ReadSubmission, standing: Standing) -> NextRank | None:
 @require_safe
 @login_required
 def own_file(request: PersonRequest, pk: UUID) -> FileResponse:
-    """Serve the uploaded file of one of the team's own submissions, without any change."""
+    """Serve the file of one of the team's own submissions, exactly as it was uploaded."""
     return own_files.download(submission=read_or_404(request.user, pk).submission, by=request.user)
 
 

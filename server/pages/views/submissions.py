@@ -1,4 +1,4 @@
-"""The list of a team's submissions, and the form that edits one and selects it as final, so that it counts."""
+"""The list of a team's submissions, and the form for editing a submission or selecting it as final."""
 
 from typing import Any
 from uuid import UUID
@@ -83,7 +83,7 @@ def default_finals(phase: Phase) -> str:
 @require_POST
 @login_required
 def edit(request: PersonRequest, pk: UUID) -> HttpResponse:
-    """Change a submission's note or method, or whether it is among the final ones, which count in the end.
+    """Change a submission's note or method, or whether it is a final submission (counts on the private leaderboard).
 
     Redirect to the page that contains the form.
     """

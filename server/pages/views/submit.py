@@ -104,9 +104,9 @@ def accept(request: PersonRequest, current: ChallengeContext) -> HttpResponse:
 
 
 def form_address(current: ChallengeContext) -> str:
-    """Return the URL to which the submit form is sent.
+    """Return the URL that receives the submit form.
 
-    For a viewer without a team, its query string includes the consent to the rules.
+    For a viewer without a team, the query string records that the viewer accepts the rules.
     """
     query = current.phase_query
     if not current.team:

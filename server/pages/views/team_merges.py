@@ -25,7 +25,7 @@ def merge(request: PersonRequest, slug: str) -> HttpResponse:
     """Show the effects of merging another team into the viewer's team. A POST request proposes the merge."""
     current = find_context(request, slug)
     own = captained_team(current)
-    # PostgreSQL refuses a query with a null character.
+    # Null characters are replaced, because PostgreSQL rejects a query that contains one.
     name = (request.POST if request.method == "POST" else request.GET).get("team", "").replace("\0", " ").strip()
     other = current.challenge.teams.filter(name__iexact=name, is_baseline=False).exclude(pk=own.pk).first()
     if other is None:
@@ -68,7 +68,7 @@ def decide(request: PersonRequest, found: MergeProposal) -> str:
 
 
 def captained_team(current: ChallengeContext) -> Team:
-    """Return the team whose captain is the viewer. Raises Refused if the viewer is not a captain."""
+    """Return the viewer's team. Raises Refused if the viewer is not the captain of a team."""
     team = current.required_team()
     if current.membership is None or not current.membership.is_captain:
         raise Refused("forbidden", "Only the captain of the team may do this.")
@@ -86,7 +86,7 @@ def show_preview(
 ) -> HttpResponse:
     """Show the effects of merging two teams.
 
-    Only the captain who decides on the merge sees which submissions the two teams have selected to count in the end.
+    Only the captain who decides on the merge sees which submissions the two teams have selected as final.
     """
     decides = proposal is not None and current.team == other
     context = {

@@ -40,5 +40,5 @@ class Command(AuditedCommand, createsuperuser.Command):
 
 
 def superusers() -> "QuerySet[User, int]":
-    """Return the ids of all superusers. An account that is created by signing up is never a superuser."""
+    """Return the ids of all superusers."""
     return User.objects.filter(is_superuser=True).values_list("pk", flat=True)

@@ -1,4 +1,4 @@
-"""`manage.py rotate_secret_key`: encrypt the two-factor secrets again after SECRET_KEY has been changed."""
+"""`manage.py rotate_secret_key`: re-encrypt the two-factor secrets after SECRET_KEY has been changed."""
 
 from typing import Any
 

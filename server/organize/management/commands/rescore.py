@@ -112,7 +112,7 @@ class Command(AuditedCommand):
         self.stderr.write(f"{warning.file}:{warning.line or ''}: warning: {warning.code} {warning.message}")
 
     def wait(self, begun: Rescoring) -> None:
-        """Wait until every submission has a new score, except those whose scoring has failed and is not tried again."""
+        """Wait until every submission has a new score, or its scoring has failed and is not retried."""
         printed, until = -1, time.monotonic() + MAX_IDLE_SECONDS
         while left := rescoring.count_left(begun):
             if left != printed:
@@ -162,7 +162,7 @@ def refuse_ignored(
     signed: str | None,
     **options: Any,
 ) -> None:
-    """Raise CommandError if two options are combined and one of them would have no effect."""
+    """Raise CommandError if an option would be ignored because of another option."""
     if discard and any((truth is not None, reveal, retry, without_unscorable, without_gate, reason, signed)):
         raise CommandError("--discard cannot be combined with other options: it discards the open rescoring.")
     applying = {"without-unscorable": without_unscorable, "without-gate": without_gate}
