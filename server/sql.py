@@ -32,7 +32,7 @@ def insert(
 ) -> None:
     """Insert instances of one model as rows, and set their ids.
 
-    If a stored row has the same values in the fields `unique`, the fields `renewed` of the stored row are updated
+    If a stored row has the same values in the fields `unique`, only the fields `renewed` of that row are updated
     instead. A stored row does not change if its field `held_by` is not null.
     """
     found = list(rows)

@@ -194,7 +194,7 @@ def ranks_of(board: ShownBoard, scores: Collection[float]) -> dict[float, int]:
     """Return the rank that each of the given scores has on a leaderboard, keyed by score."""
     if not scores:
         return {}
-    # No database index has the scores of a past leaderboard in order, so all of its scores are read.
+    # No database index sorts the entries of a past leaderboard by score, so all of its scores are read.
     if board.past is not None:
         teams = sorted(board.entries.filter(is_baseline=False).values_list("score", flat=True))
         return {score: len(teams) - bisect_right(teams, score) + 1 for score in scores}

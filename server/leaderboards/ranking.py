@@ -44,7 +44,7 @@ def entry_of(own: Iterable[Candidate], *, kind: str, finals: int) -> Candidate |
     ladder feedback hides are not. On all other leaderboards, only final submissions are; see `finalists`.
 
     In the example, submission 2 has the highest score, but ladder feedback hides it. The team has selected submission 3
-    as final, so the public scores, by which final submissions are chosen otherwise, do not matter.
+    as final, so the public scores, which would otherwise determine the final submissions, do not matter.
 
     >>> def one(number, score, **fields):
     ...     return Candidate(number, score, received=number, public_score=1 - score, **fields)

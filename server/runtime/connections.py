@@ -92,7 +92,7 @@ class Connection:
         self.inbox.receive(rest)
 
     def assign_to_sender(self) -> None:
-        """Count the stored bytes against the disk space of the client address in the headers and of the account."""
+        """Count the stored bytes as disk space used by the client address in the headers and by the account."""
         self.inbox.assign(self.sender, *self.upload.slots)
         self.sock.assign(self.sender)
 

@@ -95,7 +95,7 @@ def seconds_of(time: tuple[int, int]) -> float:
 def worker(name: str = "") -> str:
     """Return `ok` if the worker with this name sends heartbeats and takes jobs, otherwise the problem.
 
-    If no name is given, it is enough that any worker does so.
+    If no name is given, return `ok` if any worker sends heartbeats and takes jobs.
     """
     try:
         found, stopped = worker_seconds(), stopped_workers()

@@ -34,7 +34,7 @@ class SweepResult:
 
 
 def sweep(*, files: bool = True) -> SweepResult:
-    """Clean up once. Several sweepers may run at the same time. Without `files`, only database rows are checked."""
+    """Clean up once. Several sweepers may run at the same time. If `files` is false, only database rows are checked."""
     requeued, failed = end_expired_leases()
     resent = resend_lost_messages(Submission) + resend_lost_messages(Rerun)
     found = sweep_files() if files else SweepResult()

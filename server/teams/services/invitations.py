@@ -34,7 +34,7 @@ UNKNOWN = "This invitation is no longer valid: it was used, withdrawn or has exp
 
 @transaction.atomic
 def invite(*, team: Team, by: User, username: str) -> Invitation:
-    """As the captain of a team, invite the user with the given username."""
+    """Invite the user with the given username to a team. Only the captain may do this."""
     (team,) = lock(team)
     now = prepare(team, by)
     user = User.objects.filter(username__iexact=username.strip(), is_active=True).first()
