@@ -74,7 +74,7 @@ def renewal(meta: Any, name: str, held_by: str) -> str:
 
 
 def update(model: type[Model], keys: Collection[Any], **values: Any) -> None:
-    """Set the given fields of a model's rows with these ids to the given values."""
+    """Set fields to the given values in all rows of a model that have one of the ids in `keys`."""
     fields = [(cast(Any, model._meta.get_field(name)), value) for name, value in values.items()]
     changes = ", ".join(f"{field.column} = %s" for field, _ in fields)
     words = [field.get_db_prep_save(value, connection) for field, value in fields]

@@ -1,7 +1,7 @@
 """Reserves a tenth of a worker's time for jobs of lower priority, so that they progress even on a busy night.
 
-New submissions come before reruns, which score submissions again. Among these, the intervals of new scores come before
-rescorings and explanations. Without shares, a rescoring would not progress as long as submissions arrive.
+New submissions come before reruns, which score submissions again. Among reruns, the intervals of new scores come before
+rescorings and explanations. Without time shares, a rescoring would not progress as long as submissions arrive.
 """
 
 from dataclasses import dataclass

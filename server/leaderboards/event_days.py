@@ -1,4 +1,4 @@
-"""The days on which a leaderboard changed, in UTC."""
+"""Finds the days (in UTC) on which a leaderboard changed."""
 
 from collections.abc import Collection, Sequence
 from datetime import date, datetime

@@ -180,7 +180,7 @@ class Comparison(Leased):
 
 
 class ComparedEntry(models.Model):
-    """The result of comparing a current entry with others. Without bootstrap replicates, there is no interval."""
+    """The result of comparing a current entry with others. Intervals are null if bootstrap replicates are missing."""
 
     entry = models.OneToOneField(Entry, primary_key=True, on_delete=models.CASCADE, related_name="compared")
     compared_with = models.BigIntegerField(null=True, help_text="the first entry of the tie group above this entry")

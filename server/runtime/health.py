@@ -20,7 +20,7 @@ WORKERS_KEY = "podium:workers"
 # versions of Podium ignore this key.
 STOPPED_KEY = "podium:stopped-workers"
 WORKER_SECONDS = 15
-FORGOTTEN_SECONDS = 24 * 3600.0  # seconds for which a crashed worker is still listed
+FORGOTTEN_SECONDS = 24 * 3600.0  # how long a crashed worker remains listed, in seconds
 TIMEOUT_SECONDS = 2
 
 OK = "ok"
@@ -51,8 +51,8 @@ def broker() -> str:
 def storage() -> str:
     """Check the storage by writing a file, because nothing else reveals a full or read-only disk.
 
-    With an object store, this checks whether its bucket exists, and writes the file to the local folder in which
-    uploads arrive.
+    If an object store is used, check whether its bucket exists, and write the file to the local folder in which uploads
+    arrive.
     """
     folder = Path(settings.FILE_UPLOAD_TEMP_DIR if settings.OBJECT_STORE else settings.MEDIA_ROOT)
     try:

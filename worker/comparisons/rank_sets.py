@@ -71,7 +71,7 @@ def individual_intervals(rows: BoardRows, due: Sequence[int]) -> dict[int, RankI
 def individual_among(rows: BoardRows, some: Sequence[int], chosen: Flags) -> dict[int, RankInterval | None]:
     """Return individual rank intervals for the teams in `some`, keyed by team.
 
-    Only the known (comparable) teams that `chosen` marks are compared. They include the teams in `some`.
+    `chosen` marks the known (comparable) teams to compare with each other, which include the teams in `some`.
     """
     indices = np.flatnonzero(chosen)
     wanted = np.searchsorted(indices, some).tolist()

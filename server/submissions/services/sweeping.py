@@ -45,7 +45,7 @@ def sweep(*, files: bool = True) -> SweepResult:
 def end_expired_leases() -> tuple[int, int]:
     """End the attempts of workers that have died.
 
-    Return how many jobs (submissions and reruns) were queued again and how many failed for good.
+    Return how many jobs (submissions and reruns) were queued again and how many failed permanently.
     """
     now = database_now()
     submissions = Submission.objects.running().filter(lease_until__lt=now)
