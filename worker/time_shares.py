@@ -27,7 +27,7 @@ class TimeShare:
         return self.owed >= TURN_SECONDS
 
     def count_above(self, seconds: float) -> None:
-        """Count the time of a job of higher priority."""
+        """Increase the time owed after a job of higher priority."""
         self.owed += seconds * SHARE / (1 - SHARE)
 
     def count_below(self, seconds: float) -> None:

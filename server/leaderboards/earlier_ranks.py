@@ -26,7 +26,7 @@ WEEK = timedelta(days=7)
 class RankTable:
     """The rank and score of every team on a leaderboard, sorted by team id.
 
-    Arrays save memory, because there can be many teams.
+    Arrays are used to save memory, because there can be many teams.
     """
 
     signature: str
@@ -70,7 +70,7 @@ def compared_with(row: BoardRow, earlier: Earlier) -> BoardRow:
 
 
 def compared_since(board: ShownBoard) -> datetime | None:
-    """Return the time with which the current ranks are compared: midnight (UTC) a week ago.
+    """Return the earlier time whose ranks are compared with the current ones: midnight (UTC) a week ago.
 
     Return None if this leaderboard does not show how ranks have changed.
     """

@@ -112,8 +112,8 @@ class Listing:
     def page(self, start: int, stop: int) -> list[BoardRow]:
         """Return the rows from `start` up to, but not including, `stop`.
 
-        The rows have tie groups (adjacent teams whose scores do not differ significantly) only if all entries are
-        listed in rank order.
+        Tie groups (adjacent teams whose scores do not differ significantly) are set only if all entries are listed in
+        rank order.
         """
         if self.selection.is_everything:
             return self.board.page(start, stop)
@@ -168,7 +168,7 @@ class Listing:
 
     @property
     def _values(self) -> QuerySet[MetricValue]:
-        """The selected entries' stored values of the metric by which the list is sorted."""
+        """The stored values, for the selected entries, of the metric by which the list is sorted."""
         values = MetricValue.objects.filter(board=self.board.kept, metric=self.selection.sort)
         if self.selection.country:
             values = values.filter(entry__team__in=self.teams)

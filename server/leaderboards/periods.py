@@ -88,7 +88,7 @@ def turning_points(phase: Phase, terms: Sequence[BoardTerms], now: datetime) -> 
 
 
 def after(moment: datetime) -> datetime:
-    """Return the next time after `moment` that a clock with a resolution of one millisecond can show."""
+    """Return the first time after `moment` on a clock with a resolution of one millisecond."""
     return whole_millisecond(moment) + timedelta(milliseconds=1)
 
 

@@ -41,7 +41,7 @@ class Field:
     """All scores that teams had over time, highest first, without baselines.
 
     A score is shown from the moment with index `begins` up to, but not including, the moment with index `ends`. Arrays
-    save memory, because there can be 100,000 scores.
+    are used to save memory, because there can be 100,000 scores.
     """
 
     moments: list[datetime]
@@ -123,7 +123,7 @@ def field_of(parts: Sequence[Span], *, count: int = MOMENTS) -> Field:
 
 
 def indices(span: Span, moments: Sequence[datetime]) -> tuple[int, int]:
-    """Return the indices of the first moment at which a score is shown and the first at which it is gone again."""
+    """Return the indices of the moments from which a score is shown and from which it is no longer shown."""
     end = len(moments) if span.until is None else bisect_left(moments, span.until)
     return bisect_left(moments, span.since), end
 

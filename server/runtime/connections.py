@@ -32,7 +32,7 @@ def address_before_head(client: Any) -> str:
 
 
 class NextStep(Enum):
-    """The next step for a client connection after a thread has worked on a request from it."""
+    """The next step for a client connection after a thread has processed a request."""
 
     RECEIVE = "more of the request is needed"
     KEEP = "another request may follow"

@@ -82,7 +82,7 @@ def stopped_workers() -> set[str]:
 
 
 def forget(*names: str) -> None:
-    """Remove the heartbeats of workers. Raises RedisError."""
+    """Remove the heartbeats of the named workers. Raises RedisError."""
     with redis() as client:
         client.hdel(WORKERS_KEY, *names)
         client.hdel(STOPPED_KEY, *names)
@@ -113,5 +113,5 @@ WEB_NEEDS: dict[str, Callable[[], str]] = {"database": database, "storage": stor
 
 
 def web() -> dict[str, str]:
-    """Return the state of everything that the web process needs, keyed by name: `ok`, or the problem."""
+    """Check everything that the web process needs. Return `ok` or the problem for each check, keyed by name."""
     return {name: check() for name, check in WEB_NEEDS.items()}

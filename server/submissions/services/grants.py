@@ -50,7 +50,7 @@ def grant(*, phase: Phase, team: Team, by: User | None, amount: int, day: date |
 
 @transaction.atomic
 def take_back(*, grant: QuotaGrant, by: User | None, reason: str) -> int:
-    """Take back those additional submissions of a grant that the team has not used. Return their number.
+    """Take back a grant's additional submissions that the team has not used. Return their number.
 
     Raises Refused if the team has used all of them, because a limit is never lowered below what was used.
     """

@@ -1,4 +1,4 @@
-"""Ends submissions as scored, rejected, failed or cancelled. `leases` handles the step from queued to running."""
+"""Sets the final status of submissions: scored, rejected, failed or cancelled. `leases` sets the status "running"."""
 
 import logging
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Reruns, which score a scored submission again at a lower priority, first for its intervals, then for its explanation.
+"""Reruns, which score a submission again at a lower priority, first for its intervals and then for its explanation.
 
 A score never waits for a rerun, and a rerun never changes the score. `leases` claims and releases reruns.
 """

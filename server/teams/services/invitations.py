@@ -131,7 +131,7 @@ def accept_link(*, token: str, user: User, accept_rules: bool) -> Membership:
 
 @transaction.atomic
 def accept(*, invitation: Invitation, by: User, accept_rules: bool = False) -> Membership:
-    """Accept an invitation as the invited person, or a request to join as the captain."""
+    """Accept an invitation, as the invited person, or a request to join, as the captain of the team."""
     if invitation.kind == Kind.REQUEST:
         # The team is locked, so that its captain cannot change in the meantime.
         refuse_others(by, lock(invitation.team)[0])
