@@ -11,7 +11,7 @@ from django.db import DatabaseError, OperationalError
 from server.runtime.startup_checks import lacks_tables, unusable_database
 
 WRONG_USAGE = 64
-# The `manage.py` commands that write files which the web server or other users of the repository must be able to read.
+# `manage.py` commands whose output must be readable by the web server or by other users of the repository
 READ_BY_OTHERS = {"collectstatic", "makemigrations"}
 
 if __name__ == "__main__":

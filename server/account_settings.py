@@ -70,6 +70,6 @@ MFA_FORMS = {
     "reauthenticate": "server.accounts.two_factor.CodeAgainForm",
 }
 MFA_TOTP_ISSUER = "Podium"
-# With a tolerance, django-allauth would also accept the authentication codes of the previous and the next time step. It
-# remembers a used code only for the length of one time step, so it would accept such a code twice.
+# With a tolerance of 1, django-allauth would also accept the authentication codes of the previous and the next time
+# step. It remembers a used code only for the length of one time step, so it would accept such a code twice.
 MFA_TOTP_TOLERANCE = 0

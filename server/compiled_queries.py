@@ -24,7 +24,7 @@ from django.db.models.utils import create_namedtuple_class
 Arguments = ParamSpec("Arguments")
 Row = TypeVar("Row")
 
-STATEMENTS_MAX = 500  # maximum number of SQL statements that are compiled for one function
+STATEMENTS_MAX = 500  # maximum number of compiled SQL statements that are cached for one function
 FIELDS: Mapping[type, type["models.Field[Any, Any]"]] = {
     int: models.BigIntegerField,
     float: models.FloatField,
@@ -74,7 +74,7 @@ def argument(name: str, value: object) -> Any:
 
 
 def kind_of(value: Any) -> tuple[bool, type]:
-    """Return a tuple: whether a value is a list, and the type of the value or, for a list, of its elements."""
+    """Return whether a value is a list, and the type of the value or, for a list, of its elements."""
     return (True, type(value[0]) if value else int) if isinstance(value, list) else (False, type(value))
 
 
@@ -89,7 +89,7 @@ class Placeholder(Value):
         return "%s", [self]
 
     def parameter(self, value: Any, connection: BaseDatabaseWrapper) -> Any:
-        """Return the argument in the form in which it is passed to the database."""
+        """Convert the argument to the type that the database expects."""
         return self.output_field.get_db_prep_value(value, connection)
 
 
@@ -161,7 +161,7 @@ def with_names(sql: str, parameters: Sequence[Any], connection: BaseDatabaseWrap
 
     A constant parameter has the same value at each execution. For PostgreSQL, constants are written into the SQL
     instead, and the dict is empty, because psycopg would convert the constants again each time. For SQLite, all
-    parameters need names. If they had none, Django would search the SQL for them at each execution, which takes as
+    parameters need names. Without names, Django would search the SQL for placeholders at each execution, which takes as
     long as a small query.
     """
     constants: dict[str, Any] = {}
@@ -238,7 +238,7 @@ def annotated_model_maker(compiler: Any) -> Callable[[Sequence[Any]], Any]:
 
 
 def picker(indexes: Sequence[int]) -> Callable[[Sequence[Any]], Sequence[Any]]:
-    """Return a function that returns the values of a row at the given indexes, several times faster than a loop.
+    """Return a function that returns the values of a row at the given indexes. It is several times faster than a loop.
 
     >>> picker([2, 0])("abc")
     ('c', 'a')

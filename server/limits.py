@@ -50,7 +50,7 @@ EVALUATION_SECONDS = env.number("EVALUATION_SECONDS", default=1800, high=MAX_SEC
 EVALUATION_WALL_SECONDS = env.number(
     "EVALUATION_WALL_SECONDS", default=4 * EVALUATION_SECONDS, low=EVALUATION_SECONDS, high=4 * MAX_SECONDS
 )
-# Maximum elapsed time for the gate of a ground truth, which checks it by scoring several files
+# Maximum elapsed time for the gate, which checks a new ground truth by scoring several files
 GATE_WALL_SECONDS = env.number(
     "GATE_WALL_SECONDS", default=4 * EVALUATION_WALL_SECONDS, low=EVALUATION_SECONDS, high=16 * MAX_SECONDS
 )
@@ -75,11 +75,11 @@ TEAM_EVALUATIONS_AT_ONCE = env.number(
 WORKER_LARGE_FILES_AT_ONCE = env.number(
     "WORKER_LARGE_FILES_AT_ONCE", default=max(1, WORKER_PROCESSES - 1), low=0, high=1024
 )
-# The jobs that a worker takes: scores, check kits of ground truths, comparisons of leaderboard entries, and reruns
-# (intervals, rescorings and explanations)
+# The jobs that a worker takes: scores, check kits (files for checking submissions offline), comparisons of leaderboard
+# entries, and reruns (intervals, rescorings and explanations)
 WORKER_QUEUES = env.subset("WORKER_QUEUES", among=("scores", "kits", "comparisons", "reruns"))
-# The names of their queues in the broker. The first one has the name of the only queue of earlier versions, so that old
-# and new parts can run side by side.
+# The names of their queues in the broker. The first one has the name of the only queue of earlier versions, so that
+# processes of both versions can run side by side.
 BROKER_QUEUES = {"scores": "celery", "kits": "kits", "comparisons": "comparisons", "reruns": "reruns"}
 # How long a running scoring job may take to finish when the worker is stopped
 STOP_SECONDS = env.number("STOP_SECONDS", default=20, low=0, high=MAX_SECONDS)

@@ -216,8 +216,8 @@ if REDIS_URL:
         "OPTIONS": {"socket_timeout": 1, "socket_connect_timeout": 1},
     }
 
-# Messages of Celery only wake the worker, and the jobs are in the database. Because the two `unacked_restore` settings
-# below are low, the message for a killed task is delivered again immediately instead of after 100 s.
+# Celery messages only wake the worker; the jobs are in the database. Because the two `unacked_restore` settings below
+# are low, the message for a killed task is delivered again immediately instead of after 100 s.
 CELERY_BROKER_URL = celery_url(REDIS_URL)
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_TRANSPORT_OPTIONS = {

@@ -32,7 +32,7 @@ def insert(
 ) -> None:
     """Insert instances of one model as rows, and set their ids.
 
-    If a stored row has the same values in the fields `unique`, the fields `renewed` of the stored row are updated
+    If a stored row has the same values in the fields `unique`, only the fields `renewed` of that row are updated
     instead. A stored row does not change if its field `held_by` is not null.
     """
     found = list(rows)
@@ -74,7 +74,7 @@ def renewal(meta: Any, name: str, held_by: str) -> str:
 
 
 def update(model: type[Model], keys: Collection[Any], **values: Any) -> None:
-    """Set the given fields of a model's rows with these ids to the given values."""
+    """Set fields to the given values in all rows of a model that have one of the ids in `keys`."""
     fields = [(cast(Any, model._meta.get_field(name)), value) for name, value in values.items()]
     changes = ", ".join(f"{field.column} = %s" for field, _ in fields)
     words = [field.get_db_prep_save(value, connection) for field, value in fields]

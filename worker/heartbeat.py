@@ -19,7 +19,7 @@ Prolong = Callable[..., bool]
 class LeaseLost(Exception):
     """Raised if the job was cancelled, or claimed by another worker after the lease expired.
 
-    The result of the scoring run must then not be recorded.
+    In this case, the result of the scoring run must not be recorded.
     """
 
 

@@ -19,8 +19,8 @@ Claimed = TypeVar("Claimed")
 class StopDeadline(bootsteps.StartStopStep):
     """A Celery bootstep that interrupts running tasks STOP_SECONDS after the worker has received SIGTERM.
 
-    Celery itself would wait without limit. This step sends SIGTERM to the pool processes, which raises SystemExit
-    inside their tasks. Each task then puts its job back into the queue.
+    Celery itself would wait indefinitely. This step sends SIGTERM to the pool processes, which raises SystemExit inside
+    their tasks. Each task then puts its job back into the queue.
     """
 
     requires = ("celery.worker.components:Pool",)

@@ -47,7 +47,7 @@ FILE_FAULTS = (Unreadable, Unrestorable, OSError)
 
 @shared_task(name=EVALUATE)
 def evaluate(submission_id: str) -> None:
-    """Score the next submission in the queue. Then, if reruns (scoring submissions again) are owed a turn, run one."""
+    """Score the next submission in the queue, and then run one rerun if the time share of reruns requires it."""
     work(Submission, UUID(submission_id), evaluate_claimed)
     if time_shares.of_reruns.is_due and "reruns" in settings.WORKER_QUEUES:
         first = Rerun.objects.queued().values_list("pk", flat=True).first()
@@ -240,7 +240,7 @@ def give_up(claimed: Rerun, error: Exception) -> None:
 
 
 def reason(error: Exception) -> str:
-    """Return the reason why scoring a submission again was abandoned, as a sentence for organizers."""
+    """Return the reason why a rerun (a repeated scoring) was abandoned, as a sentence for organizers."""
     if is_too_large(error):
         return f"Scores of files with more than {settings.EXPLANATION_MAX_BYTES} uncompressed bytes are not explained."
     if isinstance(error, InvalidSubmission):

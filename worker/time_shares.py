@@ -1,7 +1,7 @@
 """Reserves a tenth of a worker's time for jobs of lower priority, so that they progress even on a busy night.
 
-New submissions come before reruns, which score submissions again. Among these, the intervals of new scores come before
-rescorings and explanations. Without shares, a rescoring would not progress as long as submissions arrive.
+New submissions come before reruns, which score submissions again. Among reruns, the intervals of new scores come before
+rescorings and explanations. Without time shares, a rescoring would not progress as long as submissions arrive.
 """
 
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from server.submissions.models import Rerun, Submission
 
 SHARE = 0.1
-# The jobs below get a turn when they are owed this many seconds: after nine seconds in which others came first.
+# Jobs of lower priority get a turn when they are owed this many seconds, that is, after 9 s of jobs of higher priority.
 TURN_SECONDS = 1.0
 
 
@@ -17,7 +17,7 @@ TURN_SECONDS = 1.0
 class TimeShare:
     """Counts how many seconds a process owes to jobs of lower priority.
 
-    A job may take much longer than it is owed. The next turn is then due later, when the difference has been made up.
+    A job may take longer than the time owed. The excess is then subtracted, so the next turn is due later.
     """
 
     owed: float = 0.0
@@ -27,20 +27,20 @@ class TimeShare:
         return self.owed >= TURN_SECONDS
 
     def count_above(self, seconds: float) -> None:
-        """Count the time of a job of higher priority."""
+        """Increase the time owed after a job of higher priority."""
         self.owed += seconds * SHARE / (1 - SHARE)
 
     def count_below(self, seconds: float) -> None:
-        """Count the time of a job of lower priority. If no turn was due, the job was next anyway: nothing is owed."""
+        """Subtract the time of a job of lower priority. If no turn was due, only cancel the time owed."""
         self.owed = self.owed - seconds if self.is_due else min(self.owed, 0.0)
 
     def forgive(self) -> None:
-        """Owe no time, because no job of lower priority is waiting."""
+        """Cancel the time owed, because this process cannot run any job of lower priority now."""
         self.owed = min(self.owed, 0.0)
 
 
-# Each process of a worker has its own shares: of reruns beside scores, and of late reruns (rescorings, explanations)
-# beside the intervals of new scores.
+# Time shares of this process: that of reruns, compared with first scorings, and that of late reruns (rescorings and
+# explanations), compared with reruns for the intervals of new scores.
 of_reruns, of_late_reruns = TimeShare(), TimeShare()
 
 

@@ -1,4 +1,4 @@
-"""Gives the scorer the file of a submission, after comparing it with what was uploaded."""
+"""Provides the scorer with the file of a submission, after checking that it has not changed since the upload."""
 
 import os
 from collections.abc import Iterator

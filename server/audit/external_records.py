@@ -187,5 +187,5 @@ def logged_entries(path: Path) -> Iterator[tuple[tuple[int, str], str]]:
 
 
 def own_logs() -> list[Path]:
-    """Return the paths of the log files in this installation's folder `logs`, including rotated log files."""
+    """Return the paths of the log files in the `logs` folder of this installation, including rotated log files."""
     return sorted(path for path in Path(settings.PODIUM_HOME).glob("logs/*.log*") if path.is_file())

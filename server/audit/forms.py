@@ -26,7 +26,7 @@ def is_key(model: type[Model], text: str) -> bool:
 
 
 class OneLineField(forms.CharField):
-    """A form field for a single line of text, such as a title. The same rules apply in imported bundles."""
+    """A form field for a single line of text, such as a title. The same rules apply to imported bundles."""
 
     def clean(self, value: Any) -> str:
         text: str = super().clean(value)

@@ -40,8 +40,8 @@ def digest(
 ) -> str:
     """Return the hash of an audit entry, which covers its content and the hash of the previous entry.
 
-    With a key, the hash is an HMAC, which nobody can compute from the database alone. Entries that were written before
-    the key existed have a plain hash.
+    If a key is given, the hash is an HMAC, which nobody can compute from the database alone. Entries that were written
+    before the key existed have a plain hash.
     """
     content = [previous, number, at.isoformat(), *actor, action, subject, detail]
     text = json.dumps(content, sort_keys=True, separators=(",", ":")).encode()

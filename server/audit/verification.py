@@ -137,9 +137,10 @@ class Comparison:
     def record_naming(self, one: tuple[int, str]) -> int | None:
         """Return the number of a "backup restored" entry that may explain why the audit entry `one` is missing.
 
-        Only entries of earlier versions of this server are searched, which recorded the first and the last number of
-        the missing entries, but no hashes. Return None if they do not cover the number of `one`. Also return None if a
-        log file contains `one`, because its time there has already been compared with the times of these entries.
+        Only "backup restored" entries from earlier versions of this server are searched. They contain the first and the
+        last number of the missing entries, but no hashes. Return None if no such range includes the number of `one`.
+        Also return None if a log file contains `one`, because its time there has already been compared with the times
+        of these entries.
         """
         if one in self.times:
             return None

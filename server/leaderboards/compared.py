@@ -21,7 +21,7 @@ COLUMNS = {  # annotations that add the stored result of the pairwise comparison
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """The 95% interval for the gain of a team, the increase in its score since the evaluation `earlier`.
+    """The 95% interval for a team's gain, which is the increase in its score since the evaluation `earlier`.
 
     The interval is computed from paired differences between the bootstrap replicates of the two evaluations.
     """

@@ -26,7 +26,7 @@ WEEK = timedelta(days=7)
 class RankTable:
     """The rank and score of every team on a leaderboard, sorted by team id.
 
-    Arrays save memory, because there can be many teams.
+    Arrays are used to save memory, because there can be many teams.
     """
 
     signature: str
@@ -45,8 +45,8 @@ class RankTable:
 def with_changes(board: ShownBoard, rows: Sequence[BoardRow]) -> list[BoardRow]:
     """Add the team's entry from a week ago to each row or, on a final private leaderboard, the team's public rank.
 
-    Rows are unchanged on past leaderboards, under ladder feedback (which hides scores that are not a clear
-    improvement), and if no team had an entry a week ago.
+    The rows are returned unchanged for past leaderboards, under ladder feedback (which hides scores that are not a
+    clear improvement), and if no team had an entry a week ago.
     """
     since, public = compared_since(board), public_counterpart(board)
     if since is not None and (earlier := week_ago(board, since)).teams:
@@ -70,7 +70,7 @@ def compared_with(row: BoardRow, earlier: Earlier) -> BoardRow:
 
 
 def compared_since(board: ShownBoard) -> datetime | None:
-    """Return the time with which the current ranks are compared: midnight (UTC) a week ago.
+    """Return the earlier time whose ranks are compared with the current ones: midnight (UTC) a week ago.
 
     Return None if this leaderboard does not show how ranks have changed.
     """
@@ -80,7 +80,10 @@ def compared_since(board: ShownBoard) -> datetime | None:
 
 
 def public_counterpart(board: ShownBoard) -> Board | None:
-    """Return the public leaderboard that belongs to a private one whose scores are shown, otherwise None."""
+    """Return the public leaderboard of the same phase.
+
+    Return None unless the given leaderboard is a current private leaderboard whose scores participants can see.
+    """
     if board.past is not None or board.split != "private" or not board.phase.shows_private(board.now):
         return None
     return kept_board(board.phase, split="public", ladder=False, signature=board.signature)

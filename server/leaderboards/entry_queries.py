@@ -19,7 +19,10 @@ COLUMNS = (
 
 
 def entries_of(board: int, at: datetime | None, without: list[int] | None = None) -> EntryQuerySet:
-    """Return the entries of a leaderboard. If it is frozen, `without` contains the teams whose entries are left out."""
+    """Return the entries of a leaderboard, except those of the teams in `without`.
+
+    These teams were removed after the leaderboard was frozen.
+    """
     entries = Entry.objects.filter(board=board)
     entries = entries.present() if at is None else entries.at(at)
     return entries if without is None else entries.exclude(team__in=without)

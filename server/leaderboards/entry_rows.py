@@ -79,7 +79,7 @@ def present(boards: Mapping[str, int], teams: Collection[int]) -> dict[Key, Kept
 
 
 def raise_versions(boards: Collection[int], *, listed: int, ranked: int) -> None:
-    """Increment the version of each leaderboard, and update its numbers of entries.
+    """Increment the version of each leaderboard, and update its entry counts.
 
     `listed` is added to the number of all entries, and `ranked` to the number of entries that are not baselines.
     """

@@ -1,4 +1,4 @@
-"""The days on which a leaderboard changed, in UTC."""
+"""Finds the days (in UTC) on which a leaderboard changed."""
 
 from collections.abc import Collection, Sequence
 from datetime import date, datetime
@@ -49,7 +49,7 @@ def event_days(phase: Phase, *, split: str, access: ScoreAccess, now: datetime) 
 
 
 def days_of(shown: Sequence[Period]) -> list[date]:
-    """Return the days on which a leaderboard changed, given the periods `shown`.
+    """Return the days on which a leaderboard changed during the periods in `shown`.
 
     In each period, the leaderboard showed the entries of one `Board` row. The result includes the days on which it
     began to show the entries of another row, for example because a rescoring was applied.

@@ -1,4 +1,4 @@
-"""Exports leaderboards as CSV files with scores at full precision. Formulas in team names are made harmless."""
+"""Exports leaderboards as CSV files with scores at full precision. Formulas in team names are escaped."""
 
 import csv
 import re
@@ -31,7 +31,7 @@ def harmless(text: str) -> str:
 
 
 def csv_response(listing: Listing) -> StreamingHttpResponse:
-    """Return a response that downloads all requested entries of a leaderboard as a CSV file."""
+    """Return a response with all requested entries of a leaderboard as a CSV file to download."""
     board = listing.board
     name = board.phase.download_name(f"{board.split}.csv")
     return StreamingHttpResponse(

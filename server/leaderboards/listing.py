@@ -113,8 +113,8 @@ class Listing:
     def page(self, start: int, stop: int) -> list[BoardRow]:
         """Return the rows from `start` up to, but not including, `stop`.
 
-        The rows have tie groups (adjacent teams whose scores do not differ significantly) only if all entries are
-        listed in rank order.
+        Tie groups (adjacent teams whose scores do not differ significantly) are set only if all entries are listed in
+        rank order.
         """
         if self.selection.is_everything:
             return self.board.page(start, stop)
@@ -169,7 +169,7 @@ class Listing:
 
     @property
     def _values(self) -> QuerySet[MetricValue]:
-        """The selected entries' stored values of the metric by which the list is sorted."""
+        """The stored values, for the selected entries, of the metric by which the list is sorted."""
         values = MetricValue.objects.filter(board=self.board.kept, metric=self.selection.sort)
         if self.selection.country:
             values = values.filter(entry__team__in=self.teams)
@@ -195,7 +195,7 @@ def ranks_of(board: ShownBoard, scores: Collection[float]) -> dict[float, int]:
     """Return the rank that each of the given scores has on a leaderboard, keyed by score."""
     if not scores:
         return {}
-    # No database index has the scores of a past leaderboard in order, so all of its scores are read.
+    # No database index sorts the entries of a past leaderboard by score, so all of its scores are read.
     if board.past is not None:
         teams = sorted(score for (score,) in board.read(entry_queries.team_scores))
         return {score: len(teams) - bisect_right(teams, score) + 1 for score in scores}

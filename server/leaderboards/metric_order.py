@@ -11,9 +11,9 @@ COLUMNS = ("value", "entry__score", "entry__submitted_at", "entry__team", "entry
 def keys_in_order(values: QuerySet[MetricValue], access: ScoreAccess, start: int, stop: int) -> list[int]:
     """Return the ids of the entries at positions `start` to `stop` - 1, highest value of the metric first.
 
-    Undefined values come last. Entries with the same rounded value are in rank order, so that the order reveals no
-    more than the rounded values. Rounding can only move entries whose values are close to the first or the last value
-    of the page. Only these entries are sorted again, and an index finds them.
+    Undefined values come last. Entries with the same rounded value are in rank order, so that the order reveals no more
+    than the rounded values. The database sorts by exact values, using an index. Rounding can only move entries whose
+    exact values are within one rounding step of the requested range, so only these entries are sorted again.
     """
     exact = list(values.order_by("-value").values_list("value", flat=True)[start:stop])
     if not exact:

@@ -140,7 +140,7 @@ class MetricValue(models.Model):
 
 class ComparisonQuerySet(models.QuerySet["Comparison"]):
     def due(self, now: datetime) -> "ComparisonQuerySet":
-        """Return the comparisons of the entries of shown leaderboards that a worker may claim now.
+        """Return the comparisons of shown leaderboards that a worker may claim now.
 
         A comparison is a job that compares the entries of a leaderboard with each other. It is due after each change of
         the leaderboard. On a public leaderboard, it is also due once a day, because its scores are compared with those
@@ -180,7 +180,7 @@ class Comparison(Leased):
 
 
 class ComparedEntry(models.Model):
-    """The result of comparing a current entry with others. Without bootstrap replicates, there is no interval."""
+    """The result of comparing a current entry with others. Intervals are null if bootstrap replicates are missing."""
 
     entry = models.OneToOneField(Entry, primary_key=True, on_delete=models.CASCADE, related_name="compared")
     compared_with = models.BigIntegerField(null=True, help_text="the first entry of the tie group above this entry")

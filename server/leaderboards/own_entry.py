@@ -44,7 +44,7 @@ class NextRank:
 
     @property
     def significance(self) -> str:
-        """The end of a sentence about the gap: whether it may be due to chance. Empty if this is unknown."""
+        """The end of a sentence about the gap, stating whether it may be due to chance; empty if this is unknown."""
         return SIGNIFICANCE[self.may_be_luck]
 
 
@@ -134,7 +134,7 @@ def entries_with_next(*, board: int, team: int, at: datetime | None) -> QuerySet
 def nearest_above(
     *, board: int, score: float, at: datetime | None, without: list[int] | None
 ) -> QuerySet[Entry, Nearest]:
-    """Return the `NEAREST` lowest entries of teams with a score above `score`, as rows (primary key, score)."""
+    """Return the first `NEAREST` entries of teams with higher scores, lowest first, as rows (primary key, score)."""
     above = entries_of(board, at, without).filter(is_baseline=False, score__gt=score)
     return above.order_by("score", "-submitted_at", "-team_id").values_list("pk", "score")[:NEAREST]
 

@@ -1,6 +1,6 @@
 """Counts the submissions that a team had at an earlier time.
 
-Merges of teams after that time may have moved submissions to another team.
+Team merges after that time may have moved submissions to another team.
 """
 
 from collections import Counter
@@ -17,7 +17,7 @@ LATEST = datetime.max.replace(tzinfo=UTC)
 
 
 def scored_until(phase: Phase, teams: list[int], moment: datetime) -> Counter[int]:
-    """Return how many submissions of each team had been scored by a given time, disregarding later merges of teams."""
+    """Return how many submissions of each team had been scored by a given time, disregarding later team merges."""
     counts = Counter(dict(entry_queries.scored_until(phase=phase.pk, teams=teams, moment=moment)))
     merged = {team: (into, at) for team, into, at in merges(challenge=phase.challenge_id)}
     if not merged:
@@ -45,7 +45,7 @@ def team_at(team: int, moment: datetime, merged: dict[int, tuple[int, datetime]]
 
 @compiled_query
 def moved_submissions(*, phase: int, teams: list[int], moment: datetime) -> QuerySet[Submission, tuple[int, int, int]]:
-    """Count the submissions that merges of teams moved from one team to another.
+    """Count the submissions that team merges moved from one team to another.
 
     The query returns rows (current team, submitting team, count). Only submissions that had been scored by a given time
     are counted.

@@ -88,15 +88,15 @@ def turning_points(phase: Phase, terms: Sequence[BoardTerms], now: datetime) -> 
 
 
 def after(moment: datetime) -> datetime:
-    """Return the next time after `moment` that a clock with a resolution of one millisecond can show."""
+    """Return the first time after `moment` on a clock with a resolution of one millisecond."""
     return whole_millisecond(moment) + timedelta(milliseconds=1)
 
 
 def spans(shown: Sequence[Period], *, teams: Collection[int] | None = None) -> Iterator[Span]:
     """Yield the shown scores of the given teams, or of all teams, in no particular order. This takes one query."""
     boards = {period.board.pk for period in shown if period.board}
-    # If `teams` is given, the entries of these teams on all leaderboards are read. With a condition on the leaderboard,
-    # SQLite might choose a slower index.
+    # If `teams` is given, the query does not filter by leaderboard, because SQLite might use a slower index for that.
+    # Entries of other leaderboards are ignored below.
     entries = Entry.objects.filter(board__in=boards) if teams is None else Entry.objects.filter(team__in=teams)
     rows: dict[int, list[tuple[int, bool, float, datetime, datetime | None]]] = {}
     columns = ("team", "is_baseline", "score", "valid_from", "valid_until")

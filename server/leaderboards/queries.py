@@ -108,8 +108,8 @@ class ShownBoard:
 
     def row_named(self, team: str) -> BoardRow | None:
         """Return the row of the team with the given name, or None if there is no such row."""
-        # No team has a name with a null character, and PostgreSQL refuses it in a query.
-        found = [] if "\0" in team else self.read(entry_queries.of_team_named, name=team)
+        # No team name contains a null character, and PostgreSQL refuses queries that contain one.
+        found = [] if "\0" in team else self._read(entry_queries.of_team_named, name=team)
         return next(iter(self._consecutive(found)), None)
 
     def row_of(self, team_id: int) -> BoardRow | None:
@@ -127,7 +127,7 @@ class ShownBoard:
         return row, index
 
     def chunks(self) -> Iterator[list[BoardRow]]:
-        """Yield all rows in chunks, which show one state of the leaderboard even if it changes in the meantime."""
+        """Yield all rows in chunks. All chunks show the same state, even if the leaderboard changes meanwhile."""
         lines = list(self.entries.in_order().values_list("pk", "score", "is_baseline"))
         ranks = ranking.ranks([(score, baseline) for _, score, baseline in lines])
         for start in range(0, len(lines), ROWS_AT_ONCE):
@@ -154,8 +154,8 @@ class ShownBoard:
     def _consecutive(self, entries: Sequence[Any], *, at_top: bool = False) -> list[BoardRow]:
         """Return the rows of consecutive entries.
 
-        Ranks are derived from the number of entries above the first one. With `at_top`, this number is known to be 0,
-        so the entries above are not counted.
+        Ranks are derived from the number of entries above the first one. If `at_top` is true, this number is known to
+        be 0, so the entries above are not counted.
         """
         first = None if at_top else next((entry for entry in entries if not entry.is_baseline), None)
         _, before, better = self._numbers_above(first) if first else (0, 0, 0)
@@ -165,7 +165,7 @@ class ShownBoard:
     def rows_of(
         self, entries: Sequence[Any], ranks: Sequence[int | None], *, consecutive: bool = True
     ) -> list[BoardRow]:
-        """Return the rows of entries. Tie groups (see `ranking.in_tie_groups`) are set only if `consecutive`."""
+        """Return the rows of entries. Tie groups are set only if `consecutive` is true."""
         metrics = _all_metrics([entry.evaluation_id for entry in entries if entry.evaluation_id], self.split)
         teams = [entry.team_id for entry in entries]
         counts: dict[int, int] = {}
@@ -215,7 +215,7 @@ def board_seen(
     if at >= now:
         kept = kept_board(phase, split=split, ladder=access.ladder, signature=phase.signature)
         return ShownBoard(phase, split, phase.signature, now, now, None, access, kept)
-    # The freeze could have been at another time then.
+    # At the requested time, the freeze may have been scheduled for a different time than it is now.
     seen = terms_at(phase, requested) if requested < now else None
     if seen and (frozen := frozen_then(phase, seen, split=split, access=access, at=requested)):
         at = min(at, frozen)

@@ -1,4 +1,4 @@
-"""The rules of leaderboards as pure functions: which submission counts for a team, and how teams are ranked."""
+"""Leaderboard rules as pure functions: which submission counts for a team, and how teams are ranked."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -40,11 +40,12 @@ def entry_of(own: Iterable[Candidate], *, kind: str, finals: int) -> Candidate |
     """Return the submission that becomes a team's entry on a leaderboard of one kind, or None if there is none.
 
     The entry is the submission with the highest score among the candidates. If several share this score, it is the
-    earliest of them. On public leaderboards, all submissions are candidates. On published leaderboards, those that
-    ladder feedback hides are not. On all other leaderboards, only final submissions are; see `finalists`.
+    earliest of them. On public leaderboards, all submissions are candidates. On published leaderboards, submissions
+    that ladder feedback hides are excluded. On all other leaderboards, only final submissions are candidates; see
+    `finalists`.
 
     In the example, submission 2 has the highest score, but ladder feedback hides it. The team has selected submission 3
-    as final, so the public scores, by which final submissions are chosen otherwise, do not matter.
+    as final, so the public scores, which would otherwise determine the final submissions, do not matter.
 
     >>> def one(number, score, **fields):
     ...     return Candidate(number, score, received=number, public_score=1 - score, **fields)

@@ -15,7 +15,7 @@ Window = tuple[datetime, datetime | None]
 
 
 def removed_by(phase: Phase, moment: datetime) -> list[int] | None:
-    """Return the teams that were off the leaderboards at a given time, or None if there are none."""
+    """Return the teams that were excluded from the leaderboards at a given time, or None if there are none."""
     return [team for (team,) in removed_teams(challenge=phase.challenge_id, moment=moment)] or None
 
 
@@ -26,7 +26,7 @@ def removed_teams(*, challenge: int, moment: datetime) -> QuerySet[Removal, tupl
 
 
 def removals_of(phase: int) -> dict[int, list[Window]]:
-    """Return the periods in which teams were off the leaderboards of a phase, in order, keyed by team."""
+    """Return the periods in which teams were excluded from the leaderboards of a phase, in order, keyed by team."""
     found: dict[int, list[Window]] = {}
     rows = Removal.objects.filter(team__challenge__phases=phase).order_by("removed_at")
     for team, removed_at, returned_at in rows.values_list("team", "removed_at", "returned_at"):

@@ -119,7 +119,8 @@ def standings(phase: Phase, submissions: Iterable[Submission], *, now: datetime)
 def entries_at(phase: Phase, kind: str, teams: list[int], at: datetime | None, without: list[int] | None) -> list[Any]:
     """Return the entries of teams on the current leaderboard or, if `at` is given, on the leaderboard at that time.
 
-    The entries of the teams `without` are left out, because these teams were removed after the leaderboard was frozen.
+    The entries of the teams in `without` are left out, because these teams were removed after the leaderboard was
+    frozen.
     """
     teams = [team for team in teams if team not in (without or ())]
     if at is None:

@@ -41,7 +41,7 @@ class Field:
     """All scores that teams had over time, highest first, without baselines.
 
     A score is shown from the moment with index `begins` up to, but not including, the moment with index `ends`. Arrays
-    save memory, because there can be 100,000 scores.
+    are used to save memory, because there can be 100,000 scores.
     """
 
     moments: list[datetime]
@@ -57,7 +57,8 @@ CachedField = tuple[object, datetime, Field]
 def timeline_of(board: ShownBoard, teams: Collection[int], *, with_ranks: bool) -> Timeline:
     """Return the history of some teams on a leaderboard.
 
-    With ranks, the history of all teams is read, because a rank depends on all of them. Otherwise ranks are None.
+    If `with_ranks` is true, the history of all teams is read, because a rank depends on all of them. Otherwise, ranks
+    are None.
     """
     shown = periods(board.phase, split=board.split, access=board.access, now=board.now)
     own = list(spans(shown, teams=teams))
@@ -74,7 +75,8 @@ def timeline_of(board: ShownBoard, teams: Collection[int], *, with_ranks: bool) 
 def content_of_ranks(board: ShownBoard) -> object:
     """Return the content key of the leaderboard from which the ranks of `timeline_of` are computed.
 
-    It differs from that of the current leaderboard if the cached history of all teams is older, by less than a minute.
+    It may differ from the key of the current leaderboard, because the cached history of all teams can be up to one
+    minute out of date.
     """
     found = cached_field(board)
     return content_key(board) if found is None else found[0]
@@ -121,7 +123,7 @@ def field_of(parts: Sequence[Span], *, count: int = MOMENTS) -> Field:
 
 
 def indices(span: Span, moments: Sequence[datetime]) -> tuple[int, int]:
-    """Return the indices of the moment at which a score was first shown, and the moment at which it no longer was."""
+    """Return the indices of the moments from which a score is shown and from which it is no longer shown."""
     end = len(moments) if span.until is None else bisect_left(moments, span.until)
     return bisect_left(moments, span.since), end
 

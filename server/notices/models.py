@@ -72,7 +72,7 @@ class NoticeQuerySet(models.QuerySet["Notice"]):
         return self.filter(read_at=None)
 
     def mail_due(self, now: datetime) -> "NoticeQuerySet":
-        """Return the notices whose emails should be sent now, the longest overdue first."""
+        """Return the notices whose emails should be sent now, longest overdue first."""
         return self.filter(mail_at__lte=now).order_by("mail_at", "pk")
 
 

@@ -15,6 +15,5 @@ class RuntimeConfig(AppConfig):
         import_module("server.organize.services.kits")
         import_module("server.organize.services.old_files")
         import_module("server.organize.services.publishing")
-        # The email backend is checked here, because the settings module cannot import it: when it is imported, it may
-        # read the settings.
+        # The settings module cannot check the email backend, because importing the backend may require the settings.
         refuse_unless_mail_backend("EMAIL_BACKEND", settings.EMAIL_BACKEND)

@@ -1,7 +1,7 @@
 """Locates the program `redis-server` and converts Redis URLs.
 
-If no Redis is configured, the service starts the program on the PATH or the one in a Python wheel. Celery expects Redis
-URLs in its own format.
+If no Redis is configured, the service starts the program from the PATH or, if there is none, from a Python wheel.
+Celery expects Redis URLs in its own format.
 """
 
 import os

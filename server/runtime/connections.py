@@ -32,7 +32,7 @@ def address_before_head(client: Any) -> str:
 
 
 class NextStep(Enum):
-    """The next step for a client connection after a thread has worked on a request from it."""
+    """The next step for a client connection after a thread has processed a request."""
 
     RECEIVE = "more of the request is needed"
     KEEP = "another request may follow"
@@ -92,7 +92,7 @@ class Connection:
         self.inbox.receive(rest)
 
     def assign_to_sender(self) -> None:
-        """Count the stored bytes against the disk space of the client address in the headers and of the account."""
+        """Count the stored bytes as disk space used by the client address in the headers and by the account."""
         self.inbox.assign(self.sender, *self.upload.slots)
         self.sock.assign(self.sender)
 

@@ -1,6 +1,6 @@
 """Runs a program that ends when its parent process ends for any reason: `python die_with_parent.py PARENT PROGRAM …`.
 
-Every process of the service is started with it, so it imports only the standard library, which takes little time.
+Every process of the service is started by this script. To start quickly, it imports only the standard library.
 """
 
 import ctypes

@@ -20,7 +20,7 @@ WORKERS_KEY = "podium:workers"
 # versions of Podium ignore this key.
 STOPPED_KEY = "podium:stopped-workers"
 WORKER_SECONDS = 15
-FORGOTTEN_SECONDS = 24 * 3600.0  # seconds for which a crashed worker is still listed
+FORGOTTEN_SECONDS = 24 * 3600.0  # how long a crashed worker remains listed, in seconds
 TIMEOUT_SECONDS = 2
 
 OK = "ok"
@@ -51,8 +51,8 @@ def broker() -> str:
 def storage() -> str:
     """Check the storage by writing a file, because nothing else reveals a full or read-only disk.
 
-    With an object store, this checks whether its bucket exists, and writes the file to the local folder in which
-    uploads arrive.
+    If an object store is used, check whether its bucket exists, and write the file to the local folder in which uploads
+    arrive.
     """
     folder = Path(settings.FILE_UPLOAD_TEMP_DIR if settings.OBJECT_STORE else settings.MEDIA_ROOT)
     try:
@@ -82,7 +82,7 @@ def stopped_workers() -> set[str]:
 
 
 def forget(*names: str) -> None:
-    """Remove the heartbeats of workers. Raises RedisError."""
+    """Remove the heartbeats of the named workers. Raises RedisError."""
     with redis() as client:
         client.hdel(WORKERS_KEY, *names)
         client.hdel(STOPPED_KEY, *names)
@@ -95,7 +95,7 @@ def seconds_of(time: tuple[int, int]) -> float:
 def worker(name: str = "") -> str:
     """Return `ok` if the worker with this name sends heartbeats and takes jobs, otherwise the problem.
 
-    If no name is given, it is enough that any worker does so.
+    If no name is given, return `ok` if any worker sends heartbeats and takes jobs.
     """
     try:
         found, stopped = worker_seconds(), stopped_workers()
@@ -113,5 +113,5 @@ WEB_NEEDS: dict[str, Callable[[], str]] = {"database": database, "storage": stor
 
 
 def web() -> dict[str, str]:
-    """Return the state of everything that the web process needs, keyed by name: `ok`, or the problem."""
+    """Check everything that the web process needs. Return `ok` or the problem for each check, keyed by name."""
     return {name: check() for name, check in WEB_NEEDS.items()}

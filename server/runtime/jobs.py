@@ -1,4 +1,4 @@
-"""Lists the jobs that are waiting, running or have failed, for the command `jobs`."""
+"""Lists waiting, running and failed jobs for the command `manage.py jobs`."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

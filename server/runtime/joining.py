@@ -51,7 +51,7 @@ def check_storages(*, first: bool) -> None:
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """Raise NotStarted with the reason if the object store cannot be used."""
+    """Raise NotStarted with the reason if the object store cannot be used in the `with` block."""
     try:
         yield
     except StoreUnavailable as error:

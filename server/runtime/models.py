@@ -1,6 +1,6 @@
 """The id of the installation and the fingerprints of its secret keys.
 
-With them, each part of the service checks that its database, storage, Redis and keys belong to the same installation.
+Each part of the service uses them to check that its database, storage, Redis and keys belong to the same installation.
 """
 
 from django.db import models

@@ -45,8 +45,8 @@ def worker() -> dict[str, Program]:
 def sweeper() -> dict[str, Program]:
     """Return the process that cleans up (the sweeper), and the process that sends emails (the mailer).
 
-    The sweeper writes the notices, and the mailer sends them. The mailer does not belong to the worker part, because a
-    worker needs no network. The mailer takes no messages that are meant for the worker.
+    The sweeper writes the notices, and the mailer sends them. The mailer does not belong to the worker part, because
+    workers need no access to a mail server. The mailer takes no messages that are meant for the worker.
     """
     mails = ("--include", "server.notices.tasks", "--queues", "mail", "--hostname", "mailer@%h", "--pool", "solo")
     mailer = [*CELERY, "--app", "server.celery", "worker", "--loglevel", "INFO", *mails, *QUIET]
@@ -79,7 +79,7 @@ def own_worker() -> str:
 
 
 def readiness(parts: Iterable[str]) -> dict[str, str]:
-    """Return the state of everything that the given parts need on this host, keyed by name: `ok`, or the problem."""
+    """Check whether the given parts work on this host. Return `ok` or the problem for each check, keyed by name."""
     found = web_address.readiness() if "web" in parts else {}
     if "worker" in parts:
         found["worker"] = health.worker(own_worker())

@@ -73,7 +73,7 @@ def group_bytes() -> Iterator[int]:
 def limits_above(root: Path, path: str, name: str) -> Iterator[int]:
     """Yield the memory limits of a control group and its parents.
 
-    The limit in the root folder is included, because inside a container, this may be the group of the container itself.
+    The limit in the root folder is included, because it may be the limit of the container in which this process runs.
     """
     group = root / path.lstrip("/")
     for folder in (group, *group.parents):

@@ -43,8 +43,8 @@ class Share(Generic[C]):
 class Shares(Generic[C]):
     """Connections grouped by client address.
 
-    If there are too many, some are closed, but only connections that wait for their client, because threads use the
-    others.
+    If there are too many, some of the connections that wait for their client are closed. The others are in use by
+    threads.
     """
 
     def __init__(self, *, most: int, most_of_one: int) -> None:

@@ -49,9 +49,9 @@ class ShareExhausted(OSError):
 class DiskSpace:
     """The disk space that the files of several spools share. The class is thread-safe.
 
-    An owner (an address or an account) never uses more than the space that is left for all others. The first owner can
-    get half of the space, the next one a quarter, and so on, so that some space is always left. Bytes in memory do not
-    count, so small requests and responses are always possible.
+    An owner (an address or an account) can use at most as much space as remains free for all others. The first owner
+    can get half of the space, the next one a quarter, and so on, so that some space is always left. Bytes in memory do
+    not count, so small requests and responses are always possible.
     """
 
     def __init__(self, size: int) -> None:

@@ -40,7 +40,7 @@ def check_port() -> None:
 
 
 def readiness() -> dict[str, str]:
-    """Request `/readyz`, and return the state of the web process and of what it needs, keyed by name."""
+    """Request `/readyz`. Return `ok` or the problem for the web process and for each of its checks, keyed by name."""
     host = "127.0.0.1" if settings.PODIUM_BIND in ALL_INTERFACES else settings.PODIUM_BIND
     headers = {"Host": urlsplit(settings.PODIUM_URL).netloc, "X-Forwarded-Proto": "https" if settings.HTTPS else "http"}
     with closing(http.client.HTTPConnection(host, settings.PODIUM_PORT, timeout=10)) as connection:

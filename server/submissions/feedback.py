@@ -1,4 +1,4 @@
-"""Decides which scores a viewer may see: on which splits, with how many decimals, and whether for each class."""
+"""Decides which scores a viewer may see: on which splits, with how many decimals, and whether per class."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -81,8 +81,8 @@ def score_access(phase: Phase, *, viewer: Any, now: datetime, is_organizer: bool
 def load_scores(submissions: Sequence[Submission], *, with_notices: bool = False) -> None:
     """Load the evaluations and scores of submissions, using two queries in total.
 
-    Reports are not loaded, because they are large; see `reports.stored_report`. With `with_notices`, the attribute
-    `notices` of each evaluation is set to the notices in its report, or to None.
+    Reports are not loaded, because they are large; see `reports.stored_report`. If `with_notices` is true, the
+    attribute `notices` of each evaluation is set to the notices in its report, or to None.
     """
     keys = [one.pk for one in submissions]
     evaluations = evaluations_of(submissions=keys, with_notices=with_notices) if keys else []
@@ -118,8 +118,8 @@ def current_evaluation(submission: Submission) -> Evaluation | None:
 def shown_evaluation(submission: Submission, access: ScoreAccess) -> Evaluation | None:
     """Return the evaluation whose scores are shown for a submission.
 
-    Under ladder feedback, a file that does not clearly beat the team's best scores shows these best scores, so the
-    evaluation may belong to another submission of the team. Until this has been decided, return None.
+    Under ladder feedback, the team's best scores are shown for a submission that does not clearly beat them, so the
+    evaluation may belong to another submission of the team. Return None until it has been decided which scores to show.
     """
     evaluation = current_evaluation(submission)
     return evaluation.published if evaluation and access.ladder else evaluation

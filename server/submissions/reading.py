@@ -33,7 +33,7 @@ class ReadSubmission:
 def read_submission(user: Any, pk: UUID, *, with_notices: bool = False) -> ReadSubmission | None:
     """Return the submission with this id, or None if it does not exist or the user may not see it.
 
-    With `with_notices`, the notices in the reports of its evaluations are loaded as well; see `load_scores`.
+    If `with_notices` is true, the notices in the reports of its evaluations are loaded as well; see `load_scores`.
     """
     found = submissions_with_phase(pk=pk, user=user.pk, is_staff=user.is_staff) if user.is_authenticated else []
     if not found:

@@ -43,7 +43,7 @@ class SplitDetail:
 
 
 def details(evaluation: Evaluation, access: ScoreAccess, splits: Iterable[str]) -> dict[str, SplitDetail]:
-    """Return the class results, tables and curves on those of the given splits that the viewer may see.
+    """Return the class results, tables and curves for each of the given splits that the viewer may see.
 
     Return an empty dict if the phase does not show results per class.
     """

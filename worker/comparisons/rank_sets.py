@@ -1,7 +1,7 @@
 """Computes confidence intervals for ranks. Bootstrap replicates are read only for teams that may affect the result.
 
-The intervals of the top teams on a leaderboard are simultaneous: with 95% confidence, all of them are right. Every
-other team has an individual interval, to which the confidence applies separately.
+The intervals of the top teams on a leaderboard are simultaneous: with 95% confidence, every one of them contains the
+true rank of its team. For each of the other intervals, which are individual, the 95% confidence applies separately.
 """
 
 from collections.abc import Sequence
@@ -53,7 +53,7 @@ def near_the_top(rows: BoardRows) -> "np.ndarray[tuple[int], np.dtype[np.intp]]"
 
 
 def individual_intervals(rows: BoardRows, due: Sequence[int]) -> dict[int, RankInterval | None]:
-    """Return individual rank intervals for at most AT_ONCE of the teams `due`, which need new ones, keyed by team.
+    """Return new individual rank intervals, keyed by team, for at most AT_ONCE of the teams in `due`.
 
     Due teams whose scores are far from that of the first due team are left for a later comparison.
     """
@@ -71,7 +71,7 @@ def individual_intervals(rows: BoardRows, due: Sequence[int]) -> dict[int, RankI
 def individual_among(rows: BoardRows, some: Sequence[int], chosen: Flags) -> dict[int, RankInterval | None]:
     """Return individual rank intervals for the teams in `some`, keyed by team.
 
-    Only the known (comparable) teams that `chosen` marks are compared. They include the teams in `some`.
+    `chosen` marks the known (comparable) teams to compare with each other, which include the teams in `some`.
     """
     indices = np.flatnonzero(chosen)
     wanted = np.searchsorted(indices, some).tolist()

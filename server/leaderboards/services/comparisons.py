@@ -53,7 +53,7 @@ def wake() -> None:
     """Queue a message to a worker if a leaderboard comparison is due and no message is queued.
 
     A comparison compares the entries of a leaderboard with each other. If the next one has been due for more than a
-    minute, the message is urgent.
+    minute, the message gets the highest priority.
     """
     add_missing()
     now = database_now()
@@ -86,8 +86,8 @@ def claim_next() -> Comparison | None:
     """
     now = database_now()
     for one in in_turn(now):
-        # No attempts are left for this comparison, and the process of the last attempt stopped without recording a
-        # result or a failure.
+        # No attempts are left for this comparison, and the process that made the last attempt stopped without recording
+        # a result or a failure.
         if one.attempts >= settings.EVALUATION_ATTEMPTS:
             give_up(one, f"its worker stopped {one.attempts} times")
             continue

@@ -14,7 +14,7 @@ from server.clock import database_now
 from server.errors import Refused
 from server.notices.models import Announcement
 
-# An announcement that repeats one of the last minute was sent by a second click on the same button.
+# If an announcement repeats one from the last minute, the organizer probably clicked the button twice.
 REPEATED = timedelta(minutes=1)
 TITLE_CHARACTERS, TEXT_CHARACTERS = 120, 5000
 

@@ -48,7 +48,7 @@ def known_until(now: datetime) -> datetime:
 
 
 def without_known(found: Iterable[Found]) -> list[Found]:
-    """Return those of the given events that are not stored in the database yet."""
+    """Return the given events that are not stored in the database yet."""
     events = {(one.kind.value, one.key): one for one in found}
     known: set[tuple[str, str]] = set()
     keys = [key for _, key in events]

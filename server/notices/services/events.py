@@ -64,7 +64,7 @@ def found_between(since: datetime, now: datetime) -> Iterator[Found]:
 
 
 def ended(since: datetime) -> Iterator[Found]:
-    """Yield an event for each submission that was rejected, failed, or took a long time to be scored."""
+    """Yield an event for each submission that was rejected, failed, or took a long time to score."""
     rows = Submission.objects.filter(finished_at__gt=since, status__in=ENDINGS, team__is_baseline=False)
     names = ("pk", "status", "file_name", "received_at", "finished_at", "team", "phase__challenge")
     for pk, status, name, received, finished, team, challenge in rows.values_list(*names):

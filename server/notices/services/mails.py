@@ -35,7 +35,7 @@ ATTEMPTS = 6
 FIRST_DELAY = timedelta(minutes=1)
 # An email about a notice that could not be sent within 2 days is dropped.
 EXPIRES = timedelta(days=2)
-# One task of the mailer sends at most 500 emails.
+# Each task of the mailer sends at most 500 emails.
 AT_ONCE = 500
 SUBJECT_CHARACTERS = 120
 SALT = "notices.unsubscribe"

@@ -75,7 +75,7 @@ def is_still_named(one: Wanted) -> bool:
 
 
 def copied(one: Wanted, folder: Path) -> Stored:
-    """Copy a stored file into a backup. Raises FileNotFoundError if the storage does not have it."""
+    """Copy a stored file into a backup. Raises FileNotFoundError if the file is not in the storage."""
     target = folder / one.path
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     digest, size = hashlib.sha256(), 0

@@ -67,7 +67,7 @@ def read(folder: Path) -> Manifest:
 def faults(folder: Path, manifest: Manifest) -> Iterator[str]:
     """Compare every file with its checksum.
 
-    Yield an empty string for each intact file, and a message for each missing or changed one.
+    Yield an empty string for each intact file, and a message for each missing or changed file.
     """
     for path, expected in manifest.files.items():
         if Path(path).is_absolute() or ".." in Path(path).parts:

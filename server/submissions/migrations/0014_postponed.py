@@ -1,4 +1,4 @@
-"""Adds the number of times that a job was postponed, because each pause is longer than the one before."""
+"""Adds the number of times that a job was postponed, which determines how long the next pause is."""
 
 from django.db import migrations, models
 

@@ -73,9 +73,9 @@ def add_intervals(
 def find_same(submission: Submission, *, truth: Truth, report: dict[str, Any]) -> Evaluation | None:
     """Return the submission's recorded evaluation that corresponds to a report, or None if there is none.
 
-    Its ground truth, evaluator version and evaluation signature must be the same as those of the report.
+    The evaluation and the report must have the same ground truth, evaluator version and evaluation signature.
 
-    Raises NotReproducible if its scores differ from those in the report.
+    Raises NotReproducible if the evaluation's scores differ from the report's.
     """
     found = Evaluation.objects.filter(
         submission=submission, truth=truth, evaluator_version=__version__, signature=report["signature"]

@@ -16,7 +16,7 @@ from server.submissions.models import QuotaGrant
 from server.submissions.services.quota import sums_of
 
 AMOUNT_MAX = 100
-# A grant that repeats one of the last minute was sent by a second click on the same button.
+# If a grant repeats one from the last minute, the organizer probably clicked the button twice.
 REPEATED = timedelta(minutes=1)
 
 
@@ -50,7 +50,7 @@ def grant(*, phase: Phase, team: Team, by: User | None, amount: int, day: date |
 
 @transaction.atomic
 def take_back(*, grant: QuotaGrant, by: User | None, reason: str) -> int:
-    """Take back those additional submissions of a grant that the team has not used. Return their number.
+    """Take back a grant's additional submissions that the team has not used. Return their number.
 
     Raises Refused if the team has used all of them, because a limit is never lowered below what was used.
     """
@@ -76,11 +76,10 @@ def take_back(*, grant: QuotaGrant, by: User | None, reason: str) -> int:
 
 
 def unused(phase: Phase, grant: QuotaGrant) -> int:
-    """Return by how many submissions a grant can be reduced without lowering a limit below what the team has used.
+    """Return the number of a grant's additional submissions that can be taken back.
 
-    A grant allows a team additional submissions.
-
-    A grant for a day also raises the daily limit of attempts. An attempt is any submitted file, even a rejected one.
+    Taking them back must not lower a limit below what the team has used. A grant for a day also raises the daily limit
+    of attempts. An attempt is any submitted file, even a rejected one.
     """
     day = grant.day or grant.granted_at.date()
     sums = sums_of(team=grant.team_id, phase=phase.pk, day=day)

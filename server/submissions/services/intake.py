@@ -48,8 +48,8 @@ def submit(
     """Accept a file for a team. Raises Refused, and stores nothing, if a rule of the phase forbids the submission.
 
     A file in which no prediction could be correct is rejected during scoring, unless `force` is true. If the team has
-    already submitted the same file with the same idempotency `key`, the earlier submission is returned. For baselines,
-    use `charge=False`. Then membership, dates and quota are not checked, and `user` may be None.
+    already submitted the same file with the same idempotency `key`, the earlier submission is returned. If `charge` is
+    false, as it is for baselines, membership, dates and quota are not checked, and `user` may be None.
     """
     admission.refuse_large(file.size)
     submission = Submission(

@@ -95,11 +95,10 @@ def finish(job: Leased, **values: Any) -> bool:
 
 @transaction.atomic
 def requeue(job: Job, *, notify: bool = True, **values: Any) -> bool:
-    """Put a job back into the queue, for another attempt.
+    """Put a job back into the queue for another attempt, and send a message that wakes a worker.
 
-    Return False and write nothing if the worker no longer holds the job.
-
-    Then send a message that wakes a worker. Without `notify`, the sweeper (a periodic task) sends this message later.
+    Return False and write nothing if the worker no longer holds the job. If `notify` is false, the sweeper (a periodic
+    task) sends the message later.
     """
     if isinstance(job, Submission):
         values |= {"status": Status.QUEUED, "stage": "", "progress": 0.0}
@@ -117,8 +116,8 @@ def release(job: Job, **values: Any) -> bool:
 def postpone(job: Job, *, reason: str) -> bool:
     """Put a job back into the queue because a stored file has a fault. The job is tried again after a pause.
 
-    The attempt does not count. A submission loses its start time, as if its scoring had not begun. A rerun (a repeated
-    scoring) stores the reason.
+    The attempt does not count. The start time of a submission is cleared, as if its scoring had not begun. For a rerun
+    (a repeated scoring), the reason is stored.
     """
     values: dict[str, Any] = {"started_at": None} if isinstance(job, Submission) else {"waiting_for": reason[:300]}
     values |= {"postponed": F("postponed") + 1, "not_before": database_now() + pause_of(job)}

@@ -1,4 +1,4 @@
-"""Ends submissions as scored, rejected, failed or cancelled. `leases` handles the step from queued to running."""
+"""Sets the final status of submissions: scored, rejected, failed or cancelled. `leases` sets the status "running"."""
 
 import logging
 from datetime import datetime
@@ -50,8 +50,8 @@ def seconds_since(received_at: datetime, now: datetime) -> float:
 def record(submission: Submission, *, truth: Truth, report: dict[str, Any], cpu_seconds: float) -> bool:
     """Write the scores of a submission. Return False and write nothing if the worker no longer holds the job.
 
-    Then queue a rerun (a repeated scoring) that computes the confidence intervals. If the active ground truth has
-    changed in the meantime, the rerun scores the file against the new one. When the rerun ends, it queues a job for the
+    Also queue a rerun (a repeated scoring), which computes the confidence intervals. If the active ground truth has
+    changed in the meantime, the rerun scores the file against the new one. A successful rerun queues a job for the
     explanation of the score. If no rerun is needed, this job is queued now.
     """
     lock_team(submission)

@@ -50,7 +50,7 @@ class StoredFolder:
     age_seconds: float
 
     def known(self, names: list[str]) -> set[str]:
-        """Return those of the given file names to which a database row refers."""
+        """Return the given file names to which a database row refers."""
         if self.folder == UPLOADS:
             full = [f"{UPLOADS}/{name}" for name in names]
             return {Path(name).name for name in Submission.objects.filter(file__in=full).values_list("file", flat=True)}

@@ -1,4 +1,4 @@
-"""Reruns, which score a scored submission again at a lower priority, first for its intervals, then for its explanation.
+"""Reruns, which score a submission again at a lower priority, first for its intervals and then for its explanation.
 
 A score never waits for a rerun, and a rerun never changes the score. `leases` claims and releases reruns.
 """
@@ -124,8 +124,8 @@ def fail(rerun: Rerun, *, sentence: str, final: bool, alarm: bool = True) -> boo
 
     Return False and write nothing if the worker no longer holds the job.
 
-    The rerun is queued again if there are attempts left and the failure is not `final`. Otherwise the rerun has failed
-    for good, and an alarm is logged if `alarm` is true.
+    The rerun is queued again if there are attempts left and the failure is not `final`. Otherwise, the rerun fails
+    permanently, and an alarm is logged if `alarm` is true.
     """
     leases.lock_submission(rerun)
     if not final and leases.has_attempts_left(rerun):

@@ -105,8 +105,8 @@ def refusal_without_room(
 ) -> Refused | None:
     """Return an error if the user cannot begin another upload of `length` bytes, or None if there is enough space.
 
-    Every partial upload counts with the size of its complete file. The uploads of an account may use at most as much
-    space as remains free for other uploads. `freed` is the disk space, in bytes, that removing other uploads would
+    For every partial upload, the size of the complete file is counted. The uploads of an account may use at most as
+    much space as remains free for other uploads. `freed` is the disk space, in bytes, that removing other uploads would
     free.
     """
     own = [upload for upload in unfinished if upload.user == user.pk]

@@ -2,8 +2,8 @@
 
 Teams take turns, and at most TEAM_EVALUATIONS_AT_ONCE evaluations of one team run at the same time. Small files come
 before large ones. The argument `large` is true if the calling process may take large files. If not, the process is
-reserved for small files of teams that have nothing else running. Intervals of scores that are shown come before
-rescorings, and these before explanations, unless the caller asks for a `late` rerun (`worker.time_shares`).
+reserved for small files of teams that have nothing else running. Among reruns, the intervals of shown scores come
+first, then rescorings, then explanations, unless the caller asks for a `late` rerun (see `worker.time_shares`).
 """
 
 from typing import Any
@@ -21,7 +21,7 @@ from server.submissions.services.team_limits import RUNNING, max_running
 BUSY = f"WITH busy AS (SELECT team_id, count(*) AS evaluations FROM ({RUNNING}) AS running GROUP BY team_id)"
 OF_TEAM = "JOIN challenges_team AS team ON team.id = file.team_id LEFT JOIN busy ON busy.team_id = file.team_id"
 # The order in which files are scored: files of teams with nothing running come first, then small files, then files of
-# the team whose last turn was the longest ago.
+# the team that has waited longest since its last turn.
 IN_TURN = """
 CASE WHEN busy.team_id IS NULL THEN 0 ELSE 1 END, CASE WHEN file.small THEN 0 ELSE 1 END,
 CASE WHEN team.served_at IS NULL THEN 0 ELSE 1 END, team.served_at

@@ -34,7 +34,7 @@ class SweepResult:
 
 
 def sweep(*, files: bool = True) -> SweepResult:
-    """Clean up once. Several sweepers may run at the same time. Without `files`, only database rows are checked."""
+    """Clean up once. Several sweepers may run at the same time. If `files` is false, only database rows are checked."""
     requeued, failed = end_expired_leases()
     resent = resend_lost_messages(Submission) + resend_lost_messages(Rerun)
     found = sweep_files() if files else SweepResult()
@@ -45,7 +45,7 @@ def sweep(*, files: bool = True) -> SweepResult:
 def end_expired_leases() -> tuple[int, int]:
     """End the attempts of workers that have died.
 
-    Return how many jobs (submissions and reruns) were queued again and how many failed for good.
+    Return how many jobs (submissions and reruns) were queued again and how many failed permanently.
     """
     now = database_now()
     submissions = Submission.objects.running().filter(lease_until__lt=now)

@@ -12,7 +12,7 @@ from server.submissions.models import Submission
 def lock_team(submission: Submission) -> None:
     """Lock the phase and the team of a submission, and set its `team_id` to the current team.
 
-    A merge of teams locks the phases of the challenge, so the team remains the same until the end of the transaction.
+    A team merge locks the phases of the challenge, so the team remains the same until the end of the transaction.
     """
     lock_phase(submission.phase_id)
     for (team,) in present_team(submission=submission.pk):

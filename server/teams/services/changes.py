@@ -25,7 +25,7 @@ def present_terms(challenge: Challenge) -> Terms:
 
 
 def refuse(change: Change, terms: Terms) -> None:
-    """Raise Refused unless the rules allow the change. The error states the first reason against it."""
+    """Raise Refused unless the rules allow the change. The error message states the first reason against the change."""
     for reason in reasons_against(change, terms):
         raise Refused("change_refused", reason)
 

@@ -34,7 +34,7 @@ UNKNOWN = "This invitation is no longer valid: it was used, withdrawn or has exp
 
 @transaction.atomic
 def invite(*, team: Team, by: User, username: str) -> Invitation:
-    """As the captain of a team, invite the user with the given username."""
+    """Invite the user with the given username to a team. Only the captain may do this."""
     (team,) = lock(team)
     now = prepare(team, by)
     user = User.objects.filter(username__iexact=username.strip(), is_active=True).first()
@@ -131,7 +131,7 @@ def accept_link(*, token: str, user: User, accept_rules: bool) -> Membership:
 
 @transaction.atomic
 def accept(*, invitation: Invitation, by: User, accept_rules: bool = False) -> Membership:
-    """Accept an invitation as the invited person, or a request to join as the captain."""
+    """Accept an invitation, as the invited person, or a request to join, as the captain of the team."""
     if invitation.kind == Kind.REQUEST:
         # The team is locked, so that its captain cannot change in the meantime.
         refuse_others(by, lock(invitation.team)[0])

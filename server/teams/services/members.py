@@ -104,7 +104,7 @@ def leave(*, team: Team, by: User) -> None:
 
 @transaction.atomic
 def remove(*, team: Team, user: User, by: User) -> None:
-    """As the captain of a team, remove another member. This is allowed only while the team has not submitted."""
+    """Remove a member from a team. Only the captain may do this, and only while the team has not submitted."""
     (team,) = lock(team)
     refuse_others(by, team)
     member = member_of(team, user)

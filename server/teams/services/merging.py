@@ -99,7 +99,7 @@ def preview(team: Team, other: Team, *, for_other: bool) -> Preview:
 
 @transaction.atomic
 def propose(*, team: Team, other: Team, by: User) -> MergeProposal:
-    """Propose to merge the team `other` into the team `team`, as the captain of `team`."""
+    """Propose merging the team `other` into the team `team`. Only the captain of `team` may do this."""
     if team == other or team.challenge_id != other.challenge_id:
         raise Refused("invalid", "Choose another team of the same challenge.")
     team, other = lock(team, other)
@@ -133,9 +133,9 @@ def merge_of(team: Team, other: Team, *, with_finals: bool) -> Merge:
 
 @transaction.atomic
 def confirm(*, proposal: MergeProposal, by: User) -> Team:
-    """Merge the two teams of a proposal, as the captain of the team that is merged into the other one.
+    """Merge the two teams of a proposal. Raises Refused if a rule forbids the merge.
 
-    Raises Refused if a rule forbids the merge.
+    Only the captain of the team that is merged into the other one may do this.
     """
     phases = lock_phases(proposal.team.challenge)
     team, other = lock(proposal.team, proposal.other)
@@ -211,7 +211,7 @@ def keep_later_extensions(team: Team, other: Team) -> None:
 
 @transaction.atomic
 def close(*, proposal: MergeProposal, by: User) -> None:
-    """Close a proposed merge without merging the teams, as the captain of one of the two teams."""
+    """Close a proposed merge without merging the teams. Only the captains of the two teams may do this."""
     team, other = lock(proposal.team, proposal.other)
     if not Membership.objects.filter(team__in=(team, other), user=by, is_captain=True).exists():
         raise Refused("forbidden", "Only the captains of the two teams may do this.")

@@ -30,9 +30,9 @@ def rename(*, team: Team, by: User, name: str) -> Team:
 
 @transaction.atomic
 def describe(*, team: Team, by: User, method: str, paper_url: str, code_url: str) -> TeamProfile:
-    """As the captain of a team, set its method on its public page: a description, and links to a paper and code.
+    """Set the method on a team's public page: a description, and links to a paper and code.
 
-    An empty value removes the previous value.
+    Only the captain may do this. An empty value removes the previous value.
     """
     (team,) = lock(team)
     refuse_others(by, team)

@@ -1,4 +1,4 @@
-"""`manage.py jobs`: list the jobs that are waiting, running or have failed: since when, on which host, and why."""
+"""`manage.py jobs`: list waiting, running and failed jobs, with the host, the reason, and the start of the state."""
 
 import json
 from argparse import ArgumentParser, ArgumentTypeError

@@ -1,4 +1,4 @@
-"""`manage.py maintenance`: refuse requests that change something, while everything can still be read."""
+"""`manage.py maintenance`: turn maintenance mode on or off. While it is on, requests that change data are refused."""
 
 from argparse import ArgumentParser, ArgumentTypeError
 from datetime import datetime

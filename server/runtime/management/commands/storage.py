@@ -1,4 +1,4 @@
-"""`manage.py storage`: report what uses storage, files without a database row, and database rows without a file."""
+"""`manage.py storage`: report storage use, files without a database row, and database rows without a file."""
 
 import json
 from argparse import ArgumentParser

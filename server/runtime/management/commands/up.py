@@ -45,7 +45,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *, services: bool = False, only: str = "", queues: Sequence[str] = (), **options: Any) -> None:
-        if queues:  # The worker reads the environment.
+        if queues:  # The worker process reads its queues from the environment.
             settings.WORKER_QUEUES = list(queues)
             os.environ["WORKER_QUEUES"] = ",".join(queues)
         if only and (reason := missing_servers()):

@@ -1,4 +1,4 @@
-"""`manage.py quarantine`: list stored files that no database row refers to, and restore them."""
+"""`manage.py quarantine`: list or restore quarantined files, which had no database row."""
 
 from argparse import ArgumentParser
 from collections.abc import Mapping

@@ -39,7 +39,7 @@ def in_words(swept: SweepResult) -> str:
 
 
 def sweep_forever() -> NoReturn:
-    """Clean up regularly until SIGTERM. If the database or the broker does not respond, try again later."""
+    """Clean up regularly until SIGTERM is received. If the database or the broker does not respond, try again later."""
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
     files_after = 0.0
     while True:
