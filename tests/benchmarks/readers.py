@@ -1,8 +1,8 @@
 """Measures latencies while 50 clients read a large leaderboard, relative to the latencies of a view with fixed rows.
 
-`python -m tests.benchmarks.readers TEAMS EACH [HOME]` fills a database with TEAMS teams, which have EACH submissions
-each, starts the service, and prints JSON. HOME is a state folder that `boards` has filled. Do not set PODIUM_HOME to
-this folder, because all processes with this variable are killed when the service is stopped.
+`python -m tests.benchmarks.readers TEAMS EACH [HOME]` fills a database with TEAMS teams and EACH submissions per team,
+starts the service, and prints JSON. HOME is a state folder that `boards` has filled. Do not set PODIUM_HOME to this
+folder, because all processes with this variable are killed when the service is stopped.
 """
 
 import http.client

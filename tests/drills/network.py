@@ -88,7 +88,7 @@ class Network:
         return host
 
     def unplug(self, host: Host) -> None:
-        """Cut a host off. Its connections stay open, and nothing that is sent arrives."""
+        """Disconnect a host from the switch. Its TCP connections stay open, but no packets arrive."""
         self.switch.run("ip", "link", "set", f"port-{host.name}", "down")
 
     def plug_in(self, host: Host) -> None:

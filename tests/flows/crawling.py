@@ -36,7 +36,7 @@ ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """Something that the service has output: its URL or path, whether an organizer received it, and its content."""
+    """An output of the service: its URL or path, whether an organizer received it, and its content."""
 
     place: str
     organizer: bool

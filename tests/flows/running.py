@@ -55,7 +55,7 @@ class Running:
         # host.
         self.inside: tuple[str, ...] = ()
         self.output = home.parent / f"{home.name}.out"
-        self.servers = ExitStack()  # The servers that `tests.flows.own_servers` starts for this service
+        self.servers = ExitStack()  # Stops the servers that `tests.flows.own_servers` starts for this service.
         self.token = ""
         self.tokens: list[str] = []
 

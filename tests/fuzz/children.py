@@ -21,7 +21,7 @@ Answers = Callable[[int], tuple[Counter[str], list[str]]]
 
 @dataclass(slots=True)
 class Outcome:
-    """The results of a fuzz test so far: numbers of finished seeds and of cases by kind, failures, crashed seeds."""
+    """The results of a fuzz test so far: finished seeds, number of cases by kind, failures and crashed seeds."""
 
     seeds: int = 0
     counts: Counter[str] = field(default_factory=Counter)

@@ -13,7 +13,7 @@ from tests.conftest import Make
 from tests.server.conftest import Scored, refresh_boards
 from tests.server.organize.test_rescoring import add, done, kind, lines, newer, two
 
-__all__ = ["newer", "two"]  # Only pytest uses these imported fixtures, by their names.
+__all__ = ["newer", "two"]  # pytest finds these imported fixtures by name.
 pytestmark = pytest.mark.usefixtures("inline_queue")
 
 AT_FIRST = [("A", 0.6), ("B", 0.5)]

@@ -14,7 +14,7 @@ from tests.conftest import Make
 from tests.server.documented import Api
 from tests.server.organize.test_rescoring import done, newer, two
 
-__all__ = ["newer", "two"]  # Only pytest uses these imported fixtures, by their names.
+__all__ = ["newer", "two"]  # pytest finds these imported fixtures by name.
 
 LOCK = "/* locked */"
 NOW = datetime.now(UTC)
