@@ -32,8 +32,8 @@ FOLDER = ROOT / "build" / "bench"
 GOLDEN = ROOT.parent / "shared" / "golden"
 DETECTION, RELATIONSHIPS = "openimages-detection", "openimages-relationships"
 REFERENCE_PREDICTIONS = 300_000
-# Number of rounds of a benchmark. In each round, the two programs to compare run one directly after the other, so that
-# both face the same load of the machine.
+# Number of rounds of a benchmark. In each round, the two compared programs run one directly after the other, so that
+# the load of the machine affects both equally.
 ROUNDS = 5
 # CPU time in seconds that `wc -l` took for a file with 5 million boxes, on the machine where the times in OFFICIAL were
 # measured. The benchmark scales these times to the current machine by the time that `wc -l` takes now.

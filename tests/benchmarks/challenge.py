@@ -21,7 +21,7 @@ Ints = NDArray[np.int64]
 
 
 def lineage() -> NDArray[np.bool_]:
-    """Return a bool array of shape (CLASSES, CLASSES). Row c is true for class c and all of its ancestors."""
+    """Return a bool array of shape (CLASSES, CLASSES). Row c is True at the indices of class c and its ancestors."""
     table = np.eye(CLASSES, dtype=bool)
     for number in range(CLASSES):
         above = PARENTS[number]

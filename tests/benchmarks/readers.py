@@ -22,7 +22,7 @@ from time import monotonic, perf_counter
 import django
 
 READERS, TIMEOUT = 50, 120
-# Requests to the leaderboard alternate with requests to a minimal view, so that both face the same machine load.
+# Requests to the leaderboard and to a minimal view alternate, so that the load of the machine affects both equally.
 ROUNDS, SECONDS, BARE_SECONDS = 4, 15, 5
 WARM_UP_SECONDS = 30
 BOARD, API = "/challenges/crowd/leaderboard", "/api/v1/challenges/crowd/phases/main/leaderboard"

@@ -1,6 +1,6 @@
 """Compares scores with those of the datasets' official evaluation tools (for example, Open Images).
 
-The expected scores are in the folder `shared` next to the project.
+The expected scores are in the folder `shared/golden` next to the project folder.
 """
 
 import json

@@ -160,7 +160,7 @@ class Search:
                         yield value
 
     def facts(self, text: str) -> Iterator[str]:
-        """Yield the secrets that a string reveals: image names next to their usage (public or private) or class."""
+        """Yield the secrets in a string: image names that are next to the image's usage (public or private) or class."""
         for image, facts in self.planted.facts.items():
             if image in text:
                 words = "|".join(re.escape(fact.casefold()) for fact in facts)

@@ -1,4 +1,4 @@
-"""Queries for current entries use an index that contains only current entries, however long the history is."""
+"""Queries for current entries use an index of current entries only, so the length of the history does not matter."""
 
 from typing import Any
 

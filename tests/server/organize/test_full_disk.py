@@ -1,4 +1,4 @@
-"""If the disk is full, commands for organizers end with an error message, and no incomplete file remains."""
+"""If the disk is full, commands for organizers fail with an error message, and no incomplete file remains."""
 
 import errno
 import shutil

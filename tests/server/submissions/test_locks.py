@@ -29,7 +29,7 @@ def written_locks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Order:
-    """Records the names of the tables whose rows are locked or deleted, in order."""
+    """Records the order in which rows are locked or deleted, as a list of table names."""
 
     def __init__(self) -> None:
         self.tables: list[str] = []
