@@ -39,7 +39,7 @@ def multiples(folder: Path, rounds: int) -> dict[str, tuple[float, float]]:
 
 
 def unpacked(place: Path) -> Path:
-    """Unpack the earlier version of the service, with the current benchmark programs, and return its folder."""
+    """Unpack the earlier version of the service, add the current benchmark programs, and return the folder."""
     if not place.exists():
         packed = subprocess.run(["git", "archive", EARLIER], cwd=ROOT, capture_output=True, check=True).stdout
         place.mkdir(parents=True)

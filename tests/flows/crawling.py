@@ -160,7 +160,7 @@ class Search:
                         yield value
 
     def facts(self, text: str) -> Iterator[str]:
-        """Yield the secrets in a string: image names that are next to the image's usage (public or private) or class."""
+        """Yield the secrets in a string: each image name that is next to the image's usage or to one of its classes."""
         for image, facts in self.planted.facts.items():
             if image in text:
                 words = "|".join(re.escape(fact.casefold()) for fact in facts)

@@ -87,7 +87,7 @@ class Child:
             self.process.kill()
 
     def remaining(self, outcome: Outcome) -> Sequence[int]:
-        """If the process has crashed, add its current seed to the failures. Return the seeds not tried yet."""
+        """If the process has crashed, add its current seed to the failures. Return the remaining seeds."""
         if self.process.exitcode == 0:
             return []
         code, seed = self.process.exitcode or 0, self.current.value

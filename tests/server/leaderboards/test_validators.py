@@ -130,7 +130,7 @@ def test_a_new_organizer_gets_the_link_of_organizers(best: Submission, make: Any
 def test_a_history_with_ranks_of_the_last_minute_is_sent_again_when_they_are_current(
     phase: Phase, best: Submission, scored: Scored, client: Client
 ) -> None:
-    """A client that got old ranks just after a change must not keep them until the next change."""
+    """A client that received outdated ranks just after a change must not keep them until the next change."""
 
     def last_score(answer: Any) -> float:
         return float(answer.json()["results"][0]["points"][-1]["score"])
