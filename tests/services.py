@@ -26,7 +26,7 @@ def main(arguments: list[str]) -> int:
     command = [sys.executable, "-m", "pytest", "-q", "--force-enable-socket", *chosen]
     with tempfile.TemporaryDirectory(prefix="podium-services-") as folder, own_redis(Path(folder, "redis")) as url:
         servers = {"DATABASE_URL": os.environ.get("DATABASE_URL") or POSTGRES, "TEST_SERVICES": url.rsplit("/", 1)[0]}
-        # Importing `server` has set the settings of the service, which are not those of the tests.
+        # Importing `server` has set DJANGO_SETTINGS_MODULE to the settings of the service. Tests need `tests.settings`.
         environment = {**os.environ, **servers, "DJANGO_SETTINGS_MODULE": "tests.settings"}
         return subprocess.run(command, env=environment).returncode
 

@@ -32,15 +32,14 @@ FOLDER = ROOT / "build" / "bench"
 GOLDEN = ROOT.parent / "shared" / "golden"
 DETECTION, RELATIONSHIPS = "openimages-detection", "openimages-relationships"
 REFERENCE_PREDICTIONS = 300_000
-# Number of rounds of a benchmark. In each round, the two programs to compare run one directly after the other, so that
-# both face the same load of the machine.
+# Number of rounds of a benchmark. In each round, the two compared programs run one directly after the other, so that
+# the load of the machine affects both equally.
 ROUNDS = 5
 # CPU time in seconds that `wc -l` took for a file with 5 million boxes, on the machine where the times in OFFICIAL were
 # measured. The benchmark scales these times to the current machine by the time that `wc -l` takes now.
 RECORDED_WC = 0.05
 OFFICIAL = {"det_e_open": (DETECTION, 344.0, 2_000, 5_000), "vrd_c_open": (RELATIONSHIPS, 110.0, 200, 1_000)}
-# Two implementations can score a file. The field `way` of the report with the scores begins with the name of the one
-# that was used.
+# The field `way` of a score report begins with one of these names, depending on which implementation scored the file.
 FAST_PATH, REFERENCE = "fast path", "reference implementation"
 
 
@@ -81,7 +80,7 @@ def scored(
 def made() -> tuple[Path, Path, Path]:
     """Create the test data if it does not exist.
 
-    Return a submission of 5M boxes, one of 20M boxes, and the prepared ground truth.
+    Return the paths of a submission with 5 million boxes, one with 20 million boxes, and the prepared ground truth.
     """
     small, large, truth = FOLDER / "5M", FOLDER / "20M", FOLDER / "truth.podium"
     for folder, per_image in ((small, 50), (large, 200)):
@@ -99,7 +98,7 @@ def wc_of(file: Path) -> float:
 
 
 def ratio(ones: Sequence[float], others: Sequence[float]) -> float:
-    """Return the median of the quotients ``ones[i] / others[i]``. Both values are from the same round."""
+    """Return the median of the ratios ``ones[i] / others[i]``. The values with index i were measured in round i."""
     return median(one / other for one, other in zip(ones, others, strict=True))
 
 

@@ -1,4 +1,4 @@
-"""Runs the measurements for the rows of the benchmark table on reading leaderboards and recording scores."""
+"""Runs the benchmarks for reading leaderboards and recording scores, and yields their rows for BENCHMARKS.md."""
 
 import json
 import os
@@ -13,8 +13,7 @@ from typing import Any
 from tests.benchmarks.earlier import has_postgres, multiples
 from tests.flows.postgres import own_database
 
-# A row of the benchmark table: its name, the required value, the target, the measured value, and the times in seconds
-# from which the value was computed.
+# A row of a benchmark table, with the columns: measure, required, target, measured, computed from.
 Row = tuple[str, str, str, str, str]
 
 ROOT = Path(__file__).parents[2]
@@ -93,7 +92,10 @@ def read(program: str, teams: int, database: dict[str, str]) -> Any:
 
 
 def recordings(folder: Path) -> Iterator[Row]:
-    """Measure how long it takes to record scores for teams with 50 earlier submissions in a phase of 2,000 teams."""
+    """Compare the CPU time for recording a score with that of an earlier version of the service.
+
+    The scores are of teams with 50 earlier submissions, in a phase with 2,000 teams.
+    """
     for name, (multiple, milliseconds) in multiples(folder, PAIRS).items():
         title = f"recording a score, {name}: CPU / CPU before entries of leaderboards were kept"
         yield row(title, 1.5, 1.5, multiple, f"{milliseconds:.1f} ms, median of {PAIRS} pairs")

@@ -1,8 +1,8 @@
 """Measures the CPU time of requests for a large leaderboard, relative to that of a view that returns fixed rows.
 
-`python -m tests.benchmarks.boards TEAMS EACH [HOME]` fills a database with TEAMS teams, which have EACH submissions
-each, and prints JSON. HOME is a state folder that is empty or was filled by an earlier run; by default, a temporary
-folder is used. DATABASE_URL selects another database.
+`python -m tests.benchmarks.boards TEAMS EACH [HOME]` fills a database with TEAMS teams and EACH submissions per team,
+and prints JSON. HOME is a state folder that is empty or was filled by an earlier run; by default, a temporary folder is
+used. DATABASE_URL selects another database.
 """
 
 import json
@@ -47,8 +47,8 @@ def measured(teams: int, each: int) -> dict[str, Any]:
     fill(teams, each)
     deeds = requests()
     cpu: dict[str, list[float]] = {name: [] for name in deeds}
-    # Each round sends every kind of request once, so that all kinds face the same machine load. The first round is not
-    # measured, because the caches are still empty.
+    # Each round sends every kind of request once, so that the load of the machine affects all equally. The first round
+    # is not measured, because the caches are still empty.
     for turn in range(ROUNDS + 1):
         for name, deed in deeds.items():
             started = process_time()
@@ -77,7 +77,7 @@ def requests() -> dict[str, Callable[[], None]]:
     then = "at=2026-04-01T00:00"
 
     def ask(client: Client, address: str, *, fresh: bool = False, status: int = 200) -> Callable[[], None]:
-        # Discard the first response to a member. It sets a cookie, on which the ETag of later responses depends.
+        # Discard the first response to a member, because it sets a cookie that changes the ETag of later responses.
         client.get(address)
         validator = client.get(address).headers.get("ETag", "") if status == 304 else ""
 

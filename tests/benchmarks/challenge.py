@@ -21,7 +21,7 @@ Ints = NDArray[np.int64]
 
 
 def lineage() -> NDArray[np.bool_]:
-    """Return a bool array of shape (CLASSES, CLASSES). Row c is true for class c and all of its ancestors."""
+    """Return a bool array of shape (CLASSES, CLASSES). Row c is True at the indices of class c and its ancestors."""
     table = np.eye(CLASSES, dtype=bool)
     for number in range(CLASSES):
         above = PARENTS[number]
@@ -54,7 +54,7 @@ def shaken(rng: np.random.Generator, box: Ints, by: float) -> Ints:
 
 
 def blocks(images: int, per_image: int, seed: int) -> Iterator[tuple[dict[str, bytes], tuple[bytes, bytes]]]:
-    """Yield, for each block of images, the lines of all ground truth files and of the submission in both layouts."""
+    """Yield the lines for each block of images: those of the ground truth files, and the submission in two layouts."""
     cells, family = encoded(LABELS), lineage()
     popular = 1.0 / np.arange(1, CLASSES + 1) ** 0.7
     popular = np.random.default_rng(0).permutation(popular / popular.sum())

@@ -167,7 +167,7 @@ def copy(template: Model, source: str, words: list[int] | None = None, *, order:
 
 
 def replicate(scores: dict[int, float]) -> None:
-    """Write simulated bootstrap replicates of the given public scores, from which ties between teams are computed."""
+    """Write simulated bootstrap replicates of public scores. Ties between teams are computed from these replicates."""
     random = Random(SEED)
     noise = [random.gauss(0.0, NOISE) for _ in range(2 * REPLICATES)]
     common = {"split": "public", "seed": 0, "count": REPLICATES}

@@ -23,9 +23,9 @@ NO_LONGER_INSTALLED = "drf_spectacular_sidecar"
 
 
 def multiples(folder: Path, rounds: int) -> dict[str, tuple[float, float]]:
-    """Return the cost of recording a score relative to the earlier version, and the current cost in milliseconds.
+    """Compare the cost of recording a score with that of the earlier version, by database and kind of score.
 
-    The keys name the database and the kind of score. A score is either the best of its team or not.
+    Each value consists of the ratio of the current cost to the earlier cost, and the current cost in milliseconds.
     """
     source = unpacked(folder / EARLIER)
     found = {}
@@ -39,7 +39,7 @@ def multiples(folder: Path, rounds: int) -> dict[str, tuple[float, float]]:
 
 
 def unpacked(place: Path) -> Path:
-    """Unpack the earlier version of the service, with the current benchmark programs, and return its folder."""
+    """Unpack the earlier version of the service, add the current benchmark programs, and return the folder."""
     if not place.exists():
         packed = subprocess.run(["git", "archive", EARLIER], cwd=ROOT, capture_output=True, check=True).stdout
         place.mkdir(parents=True)

@@ -53,7 +53,7 @@ def crowded() -> Truth:
 def pairs() -> dict[str, tuple[Truth, Truth, str]]:
     """Return pairs of ground truths that differ in a single line, keyed by a description of the difference.
 
-    With each pair, the result contains the name of the submission that is scored against both.
+    Each value also contains the name of the submission that is scored against the two ground truths.
     """
     dense = crowded()
     return {

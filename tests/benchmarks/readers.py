@@ -1,8 +1,8 @@
 """Measures latencies while 50 clients read a large leaderboard, relative to the latencies of a view with fixed rows.
 
-`python -m tests.benchmarks.readers TEAMS EACH [HOME]` fills a database with TEAMS teams, which have EACH submissions
-each, starts the service, and prints JSON. HOME is a state folder that `boards` has filled. Do not set PODIUM_HOME to
-this folder, because all processes with this variable are killed when the service is stopped.
+`python -m tests.benchmarks.readers TEAMS EACH [HOME]` fills a database with TEAMS teams and EACH submissions per team,
+starts the service, and prints JSON. HOME is a state folder that `boards` has filled. Do not set PODIUM_HOME to this
+folder, because all processes with this variable are killed when the service is stopped.
 """
 
 import http.client
@@ -22,7 +22,7 @@ from time import monotonic, perf_counter
 import django
 
 READERS, TIMEOUT = 50, 120
-# Requests to the leaderboard alternate with requests to a minimal view, so that both face the same machine load.
+# Requests to the leaderboard and to a minimal view alternate, so that the load of the machine affects both equally.
 ROUNDS, SECONDS, BARE_SECONDS = 4, 15, 5
 WARM_UP_SECONDS = 30
 BOARD, API = "/challenges/crowd/leaderboard", "/api/v1/challenges/crowd/phases/main/leaderboard"

@@ -1,7 +1,7 @@
 """Measures how long the real service takes to score a small file, and the round-trip time of a task that does nothing.
 
-`python -m tests.benchmarks.service MADE` prints both medians in seconds. MADE is a folder that was written by
-`challenge.write`.
+`python -m tests.benchmarks.service MADE` prints the medians of the two durations in seconds. MADE is a folder that was
+written by `challenge.write`.
 """
 
 import json
@@ -50,7 +50,7 @@ def main(made: str) -> None:
 def measured(service: Running, predictions: Path) -> dict[str, float]:
     """Measure how long the worker takes to score a file, and to run a task that does nothing.
 
-    Both are measured alternately, so that both face the same machine load. The first round is discarded.
+    The two measurements alternate, so that the load of the machine affects both equally. The first round is discarded.
     """
     url = json.loads((service.home / "runtime.json").read_text())["redis_url"]
     celery = Celery(broker=url.replace("unix://", "redis+socket://", 1))

@@ -105,7 +105,7 @@ class Reader:
 
 @pytest.fixture
 def readers(addresses: list[str], member: User, client: Client, make: Make, settings: Settings) -> list[Reader]:
-    """Return a list of all pages of the website, each with a user who may open the page."""
+    """Return users who together may open every page of the website, with the pages for each user."""
     # Some pages require a recent login. By default, a login is recent for a shorter time than opening all pages may
     # take.
     settings.ACCOUNT_REAUTHENTICATION_TIMEOUT = 24 * 3600
@@ -159,9 +159,9 @@ def organizer(make: Make) -> Reader:
 
 
 def with_passwords(make: Make) -> Iterator[Reader]:
-    """Yield users who may open the pages that ask for credentials, each with a group of these pages.
+    """Yield users with the pages about credentials that they may open.
 
-    The pages require a recent login, require a second factor, or set the first password of an account.
+    The pages require a recent login, manage or ask for a second factor, or set the first password of an account.
     """
     recent, protected, passwordless = Client(), Client(), Client()
     enter(recent, make.user())
@@ -203,8 +203,8 @@ def by_links(make: Make) -> Iterator[Reader]:
     yield Reader("nobody", nobody, [*WITHOUT_ACCOUNT, confirmation, new_password["Location"]])
     team = make.team(make.challenge(slug="inviting", title=LONG), captain, name=LONG)
     invited = Client()
-    # A different user opens the invitation. The page for setting a new password belongs to `user`, and a login of this
-    # user would make its link invalid.
+    # The invitation is opened by a different user, because logging in as `user` would invalidate the link for setting a
+    # new password.
     invited.force_login(guest)
     invited.get(f"/invitations/{invitations.invite_by_link(team=team, by=captain)[1]}")
     yield Reader("invited", invited, ["/invitation"])

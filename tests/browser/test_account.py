@@ -28,7 +28,7 @@ pytestmark = [
     pytest.mark.django_db(transaction=True),
 ]
 
-# Each case consists of browser options, and whether only the keyboard is used.
+# Each case has browser options and a flag that is True if only the keyboard is used.
 WAYS = [({"width": 1440}, False), ({"width": 390, "color_scheme": "dark"}, True)]
 
 
@@ -140,7 +140,7 @@ def test_each_kind_of_notice_reaches_the_inbox_and_the_mailbox(
     page = visit(member, **options).new_page()
     person = Person(page, keyboard=keyboard)
     page.goto("/")
-    # The username in the header of the page is not cut off at its end.
+    # The page header shows the whole username.
     assert page.locator(".who").evaluate("link => link.scrollWidth <= link.clientWidth")
     person.click(page.get_by_role("link", name=re.compile("Notices")))
     for kind in Kind:

@@ -154,7 +154,7 @@ def freeze(console: Page) -> None:
 
 
 def reveal_after_a_cancelled_reveal(console: Page, participant: Page) -> None:
-    """Reveal the private scores, cancel this, reveal them again, and skip the 10 minutes until they are shown."""
+    """Reveal the private scores, cancel the reveal, reveal them again, and skip the time until they are shown."""
     for is_cancelled in (True, False):
         console.goto(f"{PHASE}/reveal")
         console.get_by_label("Type main to confirm").fill("main")

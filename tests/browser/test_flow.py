@@ -26,7 +26,7 @@ phases:
 """
 SCORING_MS = 60_000
 MOST_CLICKS = 6
-# Each case consists of a username, browser options, and whether only the keyboard is used.
+# Each case has a username, browser options and a flag that is True if only the keyboard is used.
 WAYS: list[tuple[str, dict[str, Any], bool]] = [
     ("ada", {}, False),
     ("grace", {"width": 390}, False),

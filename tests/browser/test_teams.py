@@ -22,7 +22,7 @@ pytestmark = [
     pytest.mark.enable_socket,
     pytest.mark.phase(challenge={"slug": "c", "title": "Cats", "rules": "Be kind.", "team_max_size": 3}),
 ]
-# Each case consists of browser options, and whether only the keyboard is used.
+# Each case has browser options and a flag that is True if only the keyboard is used.
 WAYS: list[tuple[dict[str, Any], bool]] = [
     ({}, False),
     ({"width": 390}, True),

@@ -38,7 +38,7 @@ class Namespace:
 
     @property
     def inside(self) -> tuple[str, ...]:
-        """The prefix that makes a command run in this namespace, in the project's folder."""
+        """The words to put before a command to run it in this namespace and in the project's folder."""
         target = str(self.keeper.pid)
         return ("nsenter", "--target", target, "--net", "--uts", "--mount", f"--wd={settings.BASE_DIR}", "--")
 
@@ -88,7 +88,7 @@ class Network:
         return host
 
     def unplug(self, host: Host) -> None:
-        """Cut a host off. Its connections stay open, and nothing that is sent arrives."""
+        """Disconnect a host from the switch. Its TCP connections stay open, but no packets arrive."""
         self.switch.run("ip", "link", "set", f"port-{host.name}", "down")
 
     def plug_in(self, host: Host) -> None:

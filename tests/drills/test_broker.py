@@ -1,4 +1,4 @@
-"""Every submission is scored once even if messages are lost, late or repeated, because the database holds the jobs."""
+"""Every submission is scored once even if messages are lost, late or repeated, because the database stores the jobs."""
 
 import http.client
 import json

@@ -102,7 +102,7 @@ def test_an_interrupted_upload_leaves_no_files(opened: Open, figures: Figures) -
         with closing(socket.create_connection(("127.0.0.1", service.port))) as client:
             client.sendall(request[: len(request) // 2])
             held += bool(wait_for(lambda: left_behind(service)))
-            if number % 2:  # Every second client resets its connection instead of closing it.
+            if number % 2:  # Every other client resets its connection instead of closing it.
                 client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         wait_for(lambda: not left_behind(service), seconds=5)
     left, rows = left_behind(service), service.count("submissions_submission")

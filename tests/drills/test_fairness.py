@@ -29,7 +29,7 @@ SELECT s.status, s.failure_code, s.fault,
        (SELECT sum(amount) FROM submissions_quotaentry q WHERE q.submission_id = s.id)
 FROM submissions_submission s JOIN challenges_team t ON t.id = s.team_id WHERE t.name != 'victim'
 """
-# For each file of the team "victim", the number of files of other teams that were started while it waited.
+# Returns, for each file of the team "victim", how many files of other teams were started while it waited.
 OVERTAKEN = """
 SELECT (SELECT count(*) FROM submissions_submission o WHERE o.team_id != s.team_id
         AND o.started_at > s.received_at AND o.started_at < s.started_at)
@@ -134,7 +134,7 @@ def test_expensive_small_files_do_not_delay_other_teams(opened: Open, crowd: Pat
 
 
 class Hostile(threading.Thread):
-    """A team that uploads expensive files one after another, in turn below and above the size limit for small files."""
+    """A team that keeps uploading expensive files, alternately below and above the size limit for small files."""
 
     def __init__(self, asked: Running) -> None:
         super().__init__(daemon=True)

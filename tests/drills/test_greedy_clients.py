@@ -44,7 +44,7 @@ SENT = {
 
 
 class Greedy(threading.Thread):
-    """A thread that holds `count` slow connections from the given IP addresses, and replaces those that are closed."""
+    """A thread that keeps `count` slow connections from the given IP addresses open, and replaces closed ones."""
 
     def __init__(
         self, port: int, sent: list[bytes], count: int, *, addresses: Sequence[str] = (ATTACKER,), trickle: int = 1

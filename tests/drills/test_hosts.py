@@ -79,7 +79,7 @@ def installation(tmp_path: Path) -> Iterator[Installation]:
 
 
 def upload_later(web: Running, content: bytes, began: float, number: int) -> float:
-    """Upload a file at a time that depends on its number. Return the seconds until it was accepted."""
+    """Wait until the upload with this number is due, then upload the file. Return how many seconds the upload took."""
     time.sleep(max(0.0, began + number * EACH_SECONDS - time.monotonic()))
     started = time.monotonic()
     web.asked_by(number % len(PEOPLE)).submit(content)
@@ -137,7 +137,7 @@ def test_nothing_is_lost_if_one_worker_host_is_cut_off_and_another_loses_power(
 def test_a_lock_of_a_host_that_was_cut_off_is_released(
     installation: Installation, small: Path, figures: Figures
 ) -> None:
-    """Without settings for dead connections, PostgreSQL would keep the lock on the phase for two hours."""
+    """With PostgreSQL's default TCP keepalive settings, the lock on the phase would be held for two hours."""
     content = (small / "predictions.csv").read_bytes()
     web = installation.part("web", installation.folder / "web")
     open_challenge(web, small, *PEOPLE[:1])

@@ -40,7 +40,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Built]:
 
 @pytest.fixture
 def container(built: Built, tmp_path: Path) -> Iterator[Contained]:
-    """Start the image with a copy of its folder `/data` as the volume, as Docker does for a new volume."""
+    """Start a container whose volume is a copy of the image's folder `/data`, as with a new Docker volume."""
     image, stage = built
     home = tmp_path / "data"
     subprocess.run(["cp", "-a", str(image.root / "data"), str(home)], check=True)

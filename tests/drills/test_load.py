@@ -1,4 +1,4 @@
-"""Readers and uploaders use the embedded service at the same time, and one team does not delay the others."""
+"""Many clients read pages and upload files at the same time, and the uploads of one team do not delay other teams."""
 
 import gzip
 import threading
@@ -20,7 +20,7 @@ from tests.flows.running import Running, wait_for
 pytestmark = pytest.mark.processes
 
 READERS, UPLOADERS, SECONDS, WARM_SECONDS = 50, 20, 180.0, 60.0
-# The pauses between two requests of a reader, and between two uploads of an uploader
+# Pauses in seconds: between two requests of a reader, and between two uploads of an uploader.
 READ_PAUSE, UPLOAD_PAUSE = 1.0, 5.0
 BOARD, BARE = "/challenges/flows/leaderboard", "/livez"
 GROWTH = 1.15
@@ -46,7 +46,7 @@ class Load:
             one.result()
 
     def repeat(self, number: int, pause: float, request: Callable[[int], int]) -> None:
-        """Send a request again and again. First wait for a part of `pause`, so that not all clients begin at once."""
+        """Repeat a request until the test ends. Start after a delay, so that the clients do not all start at once."""
         self.over.wait(pause * number / (READERS + UPLOADERS))
         turn = 0
         while not self.over.is_set():

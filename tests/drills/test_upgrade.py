@@ -1,7 +1,7 @@
-"""Three releases of a service replace each other, one host after the other, while people read and upload.
+"""Three releases of a service are deployed in turn, host by host, while people read and upload.
 
 The releases are those of the app `releases`, which migrates the shared database twice: first it adds a column that the
-next release needs (expand), then it removes the column that the release before needed (contract).
+next release needs (expand), then it removes the column that the previous release needed (contract).
 """
 
 import shutil
@@ -32,7 +32,7 @@ RELEASES = (1, 2, 3)
 REQUESTS, UPLOADS = 1000, 50
 PEOPLE = tuple(f"person{number}" for number in range(5))
 PAGES = ("/challenges/flows/", "/challenges/flows/leaderboard", "/api/v1/challenges/flows", "/readyz")
-# After a host was removed from the proxy, its last requests end within this time.
+# Seconds to wait for the last requests to a host after it has been removed from the proxy.
 DRAIN_SECONDS = 1.0
 
 
@@ -71,7 +71,7 @@ def releases(tmp_path: Path) -> Iterator[Releases]:
 
 
 class Visitors:
-    """People who read pages and upload files all the time. `web` is the web server that receives their requests."""
+    """Simulated users who keep reading pages and uploading files. `web` is the web server that gets their requests."""
 
     def __init__(self, web: Running, content: bytes) -> None:
         self.web, self.content, self.tokens = web, content, web.tokens
@@ -124,7 +124,7 @@ def test_releases_replace_each_other_without_errors(releases: Releases, small: P
     with Visitors(web, (small / "predictions.csv").read_bytes()) as visitors:
         for number, release in enumerate(RELEASES[1:], start=1):
             continue_until(visitors, number / len(RELEASES))
-            new = releases.part("web", release)  # migrates the database while the other release serves it
+            new = releases.part("web", release)  # Migrates the database while the previous release still uses it.
             visitors.move_to(new)
             web.send(signal.SIGTERM)
             new_worker = releases.part("worker", release)

@@ -1,8 +1,8 @@
 """Simulated leaderboards of teams whose true ranks are known.
 
 Each leaderboard has a random test set, from which the replicates of all teams are drawn. A score is hits / objects. A
-test set has 500 images of 1 to 5 objects. Teams differ in how much their results vary between images, and in how much
-of that variation they have in common.
+test set has 500 images with 1 to 5 objects each. Teams differ in how much their results vary between images, and in how
+much of that variation they share.
 """
 
 from collections.abc import Iterable

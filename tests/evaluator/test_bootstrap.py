@@ -29,7 +29,7 @@ EMPTY = "ImageID,LabelName,Score,XMin,XMax,YMin,YMax\n"
 
 
 def copied(path: Path, counts: dict[str, int], to: Path) -> None:
-    """Write a copy of a CSV file in which each row is repeated as often as ``counts`` states for its image.
+    """Write a copy of a CSV file in which each row is repeated ``counts[image]`` times.
 
     Each copy of an image has a new image id.
     """

@@ -53,8 +53,7 @@ def test_ends_have_no_more_decimals_than_rounded_scores(exact: Interval, decimal
 @pytest.mark.parametrize(
     ("exact", "shown"),
     [
-        # An interval from 0.1 to 0.3 does not change, because its ends have few digits, although these floats are not
-        # exact.
+        # An interval from 0.1 to 0.3 is published unchanged, although floats cannot represent its ends exactly.
         ((0.1, 0.3), (0.1, 0.3)),
         ((0.600124, 0.606131), (0.6001, 0.6062)),
         ((0.98765, 1.0), (0.9876, 1.0)),

@@ -1,6 +1,6 @@
 """Compares scores with those of the datasets' official evaluation tools (for example, Open Images).
 
-The expected scores are in the folder `shared` next to the project.
+The expected scores are in the folder `shared/golden` next to the project folder.
 """
 
 import json
@@ -49,7 +49,7 @@ REAL = [
 
 
 def test_the_golden_folder_is_complete() -> None:
-    """If the folder with the expected scores is missing, the test is skipped with a message that says so."""
+    """If the folder with the expected scores does not exist, the test is skipped and reports the missing folder."""
     if not CASES:
         pytest.skip(f"NOT RUN: {SHARED / 'golden'} is missing; the numbers of the official tools were not compared")
     cases = [json.loads((SHARED / "golden" / case / "expected.json").read_text()) for case in CASES]

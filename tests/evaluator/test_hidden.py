@@ -8,8 +8,8 @@ import pytest
 from evaluator.hidden import HIDDEN, is_plain, reveal, revealed
 
 EVERY = [chr(code) for code in range(sys.maxunicode + 1)]
-# Visible characters among those that Unicode classifies as format characters (category Cf). They enclose or precede
-# digits.
+# Characters that enclose or precede digits. They are visible, although Unicode classifies them as format characters
+# (category Cf).
 SEEN_FORMATS = {*"\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd"}
 VISIBLE_JOINERS = {
     "TIFINAGH CONSONANT JOINER",

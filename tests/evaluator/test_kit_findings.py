@@ -1,4 +1,4 @@
-"""For valid and damaged files in every track, a check with a check kit (offline) reports what the server reports."""
+"""In every track, an offline check with a check kit reports the same defects and notices as the server."""
 
 import random
 import re

@@ -43,7 +43,7 @@ def permute(truth: Path, chance: random.Random) -> None:
 
 
 def shown(track: str, truth: Path, files: list[Path], out: Path) -> list[Any]:
-    """Return everything that participants can see, except scores: check kit (for offline checks), defects and so on."""
+    """Return all output for participants except scores: files such as the check kit, and defects or notices."""
     prepared = out / "truth.podium"
     prepare(track, truth, prepared)
     given: list[Any] = []

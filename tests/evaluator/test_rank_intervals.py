@@ -31,7 +31,7 @@ def plain(scores: Numbers, replicates: Numbers, top: int, *, row: int | None = N
     """Compute the rank intervals of the first `top` rows by a step-down procedure.
 
     Test the score differences of all pairs of rows. Then test the pairs without a significant difference again, until
-    the critical value no longer falls. If `row` is given, only pairs that contain this row are tested.
+    the critical value no longer decreases. If `row` is given, only pairs that contain this row are tested.
     """
     rows = range(len(scores))
     kept = {(one, other) for one in rows for other in rows if one < other and row in (None, one, other)}

@@ -36,7 +36,7 @@ ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """Something that the service has output: its URL or path, whether an organizer received it, and its content."""
+    """An output of the service: its URL or path, whether an organizer received it, and its content."""
 
     place: str
     organizer: bool
@@ -160,7 +160,7 @@ class Search:
                         yield value
 
     def facts(self, text: str) -> Iterator[str]:
-        """Yield the secrets that a string reveals: image names next to their usage (public or private) or class."""
+        """Yield the secrets in a string: each image name that is next to the image's usage or to one of its classes."""
         for image, facts in self.planted.facts.items():
             if image in text:
                 words = "|".join(re.escape(fact.casefold()) for fact in facts)

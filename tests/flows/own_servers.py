@@ -16,7 +16,7 @@ REQUESTED = "TEST_SERVICES" in os.environ
 
 @contextmanager
 def own_servers(home: Path, environment: Mapping[str, str], *, migrated: bool) -> Iterator[dict[str, str]]:
-    """Start the servers that the environment of a service lacks, and yield the settings with their URLs."""
+    """Start the requested servers whose URLs are not in `environment`, and yield the settings with their URLs."""
     found: dict[str, str] = {}
     with ExitStack() as stack:
         if REQUESTED and "DATABASE_URL" not in environment:

@@ -152,7 +152,7 @@ class Planting:
 
 
 def plant_challenge(folder: Path) -> Planted:
-    """Write a bundle with a phase for every track, and a valid submission to each as `<slug>.submission`."""
+    """Write a bundle with a phase for every track, and a valid submission for each phase as `<slug>.submission`."""
     planted = Planted()
     (folder / "phases").mkdir(parents=True)
     for track in TRACKS.values():

@@ -1,4 +1,4 @@
-"""A program for a test: a phase is saved in the admin while a second transaction changes another column of its row.
+"""A program that saves a phase in the admin while a second transaction changes another column of the phase's row.
 
 The second transaction holds a lock on the row until PostgreSQL reports that the admin is waiting for it.
 """

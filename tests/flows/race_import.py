@@ -1,4 +1,4 @@
-"""A program for a test: bundles are imported while submissions to their phases are uploaded, scored and cancelled.
+"""A program that imports bundles while submissions to their phases are uploaded, scored and cancelled.
 
 An import locks the database rows of its phases. An upload that uses quota also locks the row of its phase. An import
 with a new ground truth removes baselines that are being scored. If two transactions waited for each other, PostgreSQL

@@ -1,7 +1,7 @@
-"""A program for a test: a team uploads, changes and cancels submissions at the same time.
+"""A program in which a team uploads, changes and cancels submissions at the same time.
 
-The program prints how often each result occurred. If locks were taken in different orders, PostgreSQL would end the
-deadlock with an error in one of the threads.
+The program prints how often each result occurred. If the threads took locks in different orders, they could cause a
+deadlock, which PostgreSQL resolves by raising an error in one of the threads.
 """
 
 import json

@@ -1,6 +1,6 @@
-"""A program for a test: a team uploads many files at once. The numbers of accepted and rejected files are printed.
+"""Simulates a team that uploads many files at once, and prints the numbers of accepted and rejected files.
 
-It is a separate program because, like the service, it needs its own database with several connections.
+A test runs this as a separate program, because it needs its own database with several connections, like the service.
 """
 
 import json

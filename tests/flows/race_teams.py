@@ -1,4 +1,4 @@
-"""A program for test_teams.py: users accept invitations and confirm merges at the same time.
+"""A program for test_teams.py in which users accept invitations and confirm merges at the same time.
 
 The program prints the results.
 """

@@ -11,14 +11,14 @@ from redis import Redis, RedisError
 from server.runtime import broker
 from tests.flows.waiting import free_port, wait_for
 
-# A server that was killed is started again, like one that systemd runs. When the tests close the input of this program,
-# or are killed, it ends together with the server.
+# This shell program restarts a server that was killed, as systemd would. When the tests close its input or are killed,
+# it kills the server and itself.
 KEEP_RUNNING = '(while true; do "$@" </dev/null; sleep 0.1; done) & read end; kill -9 0'
 
 
 @contextmanager
 def own_redis(folder: Path, address: str = "127.0.0.1") -> Iterator[str]:
-    """Start a Redis server that listens on the given address, and yield its URL. It keeps nothing on disk."""
+    """Start a Redis server that listens on the given address, and yield its URL. It does not save data to disk."""
     folder.mkdir()
     port, password = free_port(), secrets.token_hex(8)
     words = ("--bind", address, "--port", str(port), "--requirepass", password, "--dir", str(folder), "--save", "")

@@ -55,7 +55,7 @@ class Running:
         # host.
         self.inside: tuple[str, ...] = ()
         self.output = home.parent / f"{home.name}.out"
-        self.servers = ExitStack()  # The servers that `tests.flows.own_servers` starts for this service
+        self.servers = ExitStack()  # Stops the servers that `tests.flows.own_servers` starts for this service.
         self.token = ""
         self.tokens: list[str] = []
 
@@ -171,7 +171,7 @@ class Running:
         return self.ask("POST", path, body, **kind)
 
     def upload_anew(self, content: bytes) -> tuple[int, Any]:
-        """Upload the content gzipped, with the current time in the gzip header, so that no two files are identical."""
+        """Compress the content and upload it. The time in the gzip header makes each uploaded file different."""
         return self.upload(gzip.compress(content, 1, mtime=time.time_ns() % 2**32), "predictions.csv.gz")
 
     def submit(self, content: bytes) -> str:

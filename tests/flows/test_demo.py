@@ -1,4 +1,4 @@
-"""`manage.py demo` can be interrupted, finished and repeated, with real processes."""
+"""Tests with real processes: `manage.py demo` can be interrupted, run to its end, and run again."""
 
 import os
 import signal

@@ -20,7 +20,7 @@ from tests.flows.planted import Planted, bad_files, plant_challenge
 from tests.flows.running import Running, wait_for
 from tests.server.access_table import TABLE
 
-# What the service responds and writes does not depend on its database and broker, and the search takes minutes.
+# Run only with the embedded database and broker. The output does not depend on them, and the search takes minutes.
 pytestmark = [pytest.mark.processes, pytest.mark.enable_socket, pytest.mark.embedded]
 
 PASSWORD = "correct horse battery"

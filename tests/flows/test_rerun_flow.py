@@ -1,4 +1,4 @@
-"""With real processes, intervals are computed only after all pending scores, even if processes are killed."""
+"""Tests with real processes: intervals are computed after all pending scores, even if processes are killed."""
 
 import re
 import signal

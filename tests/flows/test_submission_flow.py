@@ -1,4 +1,4 @@
-"""With real processes, an uploaded file is scored and ranked, even if some of the processes are killed."""
+"""Tests with real processes: an uploaded file is scored and ranked, even if processes are killed."""
 
 import json
 import os

@@ -21,7 +21,7 @@ Answers = Callable[[int], tuple[Counter[str], list[str]]]
 
 @dataclass(slots=True)
 class Outcome:
-    """The results of a fuzz test so far: numbers of finished seeds and of cases by kind, failures, crashed seeds."""
+    """The results of a fuzz test so far: finished seeds, number of cases by kind, failures and crashed seeds."""
 
     seeds: int = 0
     counts: Counter[str] = field(default_factory=Counter)
@@ -87,7 +87,7 @@ class Child:
             self.process.kill()
 
     def remaining(self, outcome: Outcome) -> Sequence[int]:
-        """If the process has crashed, add its current seed to the failures. Return the seeds not tried yet."""
+        """If the process has crashed, add its current seed to the failures. Return the remaining seeds."""
         if self.process.exitcode == 0:
             return []
         code, seed = self.process.exitcode or 0, self.current.value

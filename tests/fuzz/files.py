@@ -92,7 +92,7 @@ def drawn(seed: int) -> Case:
         limits(chance, plain, size),
         chance.choice([1, 1, 2, 3]),
         (size, chance.choice([1, 10, blocks.LOOK_BACK_BYTES]), batch),
-        # How much of a damaged gzip file can be read depends on the batch size, so the fast path and the reference
+        # The readable part of a damaged gzip file depends on the batch size, so the fast path and the reference
         # implementation use the same batch size for gzip files.
         batch if content.startswith(lines.GZIP_MAGIC) else reference_batch,
         chance.choice([ReportOptions(), ReportOptions(explanation=True, curves=True)]),

@@ -218,7 +218,7 @@ def mask(lengths: bytes) -> str:
 def masks(text: Callable[[int], str], sides: int = 0) -> Maker:
     """Return a function that creates files whose predictions have the masks ``text(0)``, ``text(1)`` and so on.
 
-    If ``sides`` is not 0, the files state this number as the width and height of the image.
+    If ``sides`` is not 0, it is used as the width and height of the image.
     """
 
     def made(good: Good) -> bytes:

@@ -192,7 +192,10 @@ HARMFUL += [moved_lines, blank_lines, line_ends, quoted, other_columns, repeated
 
 
 def mutated(chance: random.Random, data: bytes) -> bytes:
-    """Apply up to five random mutations to a file. Two times out of three, all of them can leave a file valid."""
+    """Apply up to five random mutations to a file.
+
+    With a probability of 2/3, only mutations that can leave the file valid are used.
+    """
     ways = chance.choice([HARMLESS, HARMLESS, HARMLESS + HARMFUL])
     for _ in range(chance.choice([0, 1, 1, 1, 2, 5])):
         data = chance.choice(ways)(chance, data)

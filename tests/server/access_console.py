@@ -72,8 +72,7 @@ CONSOLE: dict[str, Methods] = {
         "GET": who(403, nobody=302, organizers=200),
         "POST": who(403, nobody=302, owners=302),
     },
-    # Empty forms are rejected with 422. In the URLs with the parameter `organizer`, it is the user with the role
-    # "editor".
+    # Empty forms are rejected with 422. The URL parameter `organizer` is the user with the role "editor".
     ORGANIZERS + "/add": {"POST": who(403, nobody=302, owners=422)},
     ORGANIZERS + "/<int:organizer>/role": {"POST": who(403, nobody=302, owners=422)},
     # The user with the role "rival" has an offer to become an organizer. The POST request declines the offer.

@@ -38,7 +38,7 @@ class Page(HTMLParser):
             self._words.append(data)
 
     def all(self, tag: str, **attributes: str) -> list[dict[str, str]]:
-        """Return the attributes of each element with the given tag and attributes. `class_` is one of its classes."""
+        """Return the attributes of all elements with the given tag and attributes. `class_` is a single CSS class."""
         word = attributes.pop("class_", None)
         return [
             found

@@ -1,4 +1,4 @@
-"""Management commands that change data record the user given by `--as` in the audit log."""
+"""When a management command changes data, the audit log records the user given by the option `--as`."""
 
 import pytest
 from django.core.management import get_commands, load_command_class

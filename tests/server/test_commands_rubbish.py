@@ -18,7 +18,7 @@ from evaluator.bundle import InvalidBundle, opened
 from server.challenges.models import Phase
 
 ENDLESS = {"demo", "up"}  # These commands start the service and run until they are stopped.
-OF_LOGS = {"verify_audit"}  # The arguments of this command are log files. audit/test_log.py tests it.
+OF_LOGS = {"verify_audit"}  # The arguments of this command are log files. It is tested in audit/test_log.py.
 COMMANDS = sorted(name for name, app in get_commands().items() if str(app).startswith("server."))
 # A command-line argument that is not UTF-8, as Python decodes it.
 BYTES = b"\xff\xfe".decode("utf-8", "surrogateescape")

@@ -1,4 +1,4 @@
-"""The files, functions, commands and make targets that the documents mention exist."""
+"""Tests that the documents mention only existing files, functions, commands and make targets."""
 
 import re
 from pathlib import Path

@@ -106,7 +106,7 @@ def test_a_truth_prepared_by_the_previous_version_is_prepared_again(
 
 
 def other_truth(phase: Phase, folder: Path) -> Truth:
-    """Add a second version of the ground truth to the phase, without every second box."""
+    """Add a second version of the ground truth to the phase, with every second box removed."""
     boxes = folder / "phases" / "main" / "truth" / "boxes.csv"
     head, *rows = boxes.read_text().splitlines()
     boxes.write_text("\n".join([head, *rows[::2]]) + "\n")

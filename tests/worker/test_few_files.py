@@ -7,7 +7,7 @@ from tests.conftest import Make
 from tests.worker.test_storage_check import evaluate, hide, outcomes, upload, worker
 from worker.storage_check import STOPPED
 
-__all__ = ["worker"]  # Only pytest uses this imported fixture, by its name.
+__all__ = ["worker"]  # pytest finds this imported fixture by name.
 
 
 @pytest.mark.parametrize("count", [1, 3])

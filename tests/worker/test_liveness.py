@@ -1,4 +1,4 @@
-"""A worker is in the list of workers that take no jobs exactly as long as it cannot read the stored files."""
+"""While a worker cannot read the stored files, it is in the list of workers that take no jobs."""
 
 import pytest
 

@@ -202,7 +202,7 @@ def test_an_upload_while_the_storage_does_not_respond_is_answered_with_503(
 
 
 def second(cats: Phase, make: Make) -> Truth:
-    """Store a second ground truth, whose prepared file is that of the first one with an additional byte."""
+    """Store a second ground truth. Its prepared file is a copy of the first one with one additional byte."""
     with local_truth(cats.truth) as path:
         content = path.read_bytes()
     made: Truth = make.truth(cats, content=content + b"2")

@@ -18,7 +18,7 @@ from server.submissions.models import Evaluation, Rerun, Submission
 from tests.worker.test_damaged_truth import FILE, SHEET, evaluated, phase, submit
 from worker.truths import restore
 
-__all__ = ["phase", "submit"]  # Only pytest uses these imported fixtures, by their names.
+__all__ = ["phase", "submit"]  # pytest finds these imported fixtures by name.
 pytestmark = pytest.mark.usefixtures("inline_queue")
 
 BOXES = "phases/main/truth/boxes.csv"

@@ -14,7 +14,7 @@ from worker.time_shares import SHARE, TURN_SECONDS, TimeShare
 
 @pytest.fixture
 def owed(monkeypatch: pytest.MonkeyPatch) -> TimeShare:
-    """Make it the turn of reruns, the jobs that score submissions again and otherwise wait for new submissions."""
+    """Give worker time to reruns (scoring submissions again), so that one is claimed before new submissions."""
     share = TimeShare(owed=TURN_SECONDS)
     monkeypatch.setattr(time_shares, "of_reruns", share)
     return share

@@ -1,6 +1,6 @@
 """A naive worker without claims and leases: it takes any unfinished submission and records every result.
 
-With this worker, a drill must report lost or repeated scorings, which proves that the drill can fail.
+With this worker, a drill must report lost or repeated scorings, which proves that the drill can detect them.
 """
 
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""Builds an image without a container engine: each instruction of a Dockerfile is carried out in a folder by chroot.
+"""Builds an image without a container engine, by running the instructions of a Dockerfile in a folder with chroot.
 
 The base image is replaced by a Debian of the same release with its own Python, which debootstrap installs.
 """
@@ -89,9 +89,9 @@ def is_ignored(path: Path, patterns: list[str]) -> bool:
 
 
 def run_inside(image: Image, command: str) -> None:
-    """Run a shell command as root in an image. At its end, its child processes are killed and its mounts removed.
+    """Run a shell command as root in an image, then kill its child processes and remove its mounts.
 
-    The machine's settings for package registries are only available while the command runs.
+    The command can use the machine's settings for package registries. They do not become part of the image.
     """
     kept = registry_settings()
     mounts = ["mount -t proc proc proc", "mount --rbind /dev dev", "mount -t tmpfs tmpfs tmp"]

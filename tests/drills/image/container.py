@@ -55,7 +55,7 @@ class Contained(Running):
 
     @property
     def first(self) -> int:
-        """The id, on this machine, of the container's first process."""
+        """The process id of the container's first process, as seen from outside the container."""
         children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
         return int(children[0])
 

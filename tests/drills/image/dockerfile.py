@@ -1,4 +1,4 @@
-"""Reads a Dockerfile: its stages, and the instructions of each of them."""
+"""Parses a Dockerfile into stages and their instructions."""
 
 import re
 import shlex

@@ -1,1 +1,1 @@
-"""A Django app in three releases, which drill 35 (a test of upgrades) installs beside the service."""
+"""A Django app for drill 35, a test of upgrades. It simulates three successive releases of the service."""

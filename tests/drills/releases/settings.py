@@ -1,4 +1,4 @@
-"""The settings of the service with the app `releases`, and its middleware."""
+"""The settings of the service, extended by the app `releases` and its middleware."""
 
 from collections.abc import Callable
 

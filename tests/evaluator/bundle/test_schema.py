@@ -39,7 +39,7 @@ Loader.yaml_implicit_resolvers = {
 def leaves(errors: list[ValidationError]) -> Iterator[ValidationError]:
     """Yield the innermost validation errors.
 
-    If an optional value is wrong, the additional error that it is not null is left out.
+    If an optional value is wrong, omit the additional error that the value is not null.
     """
     for error in errors:
         inner = [one for one in error.context or [] if one.validator_value != "null"]

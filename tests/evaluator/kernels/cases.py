@@ -22,7 +22,7 @@ LABELS = ["/m/a", "/m/01yrx", "/m/0bt9lr_long_label", "Ünïcode!"]
 IMAGES = ["a!", "00ff", "exactly16letters", "an-image-with-a-rather-long-name"]
 TREE = {"LabelName": "root", "Subcategory": [{"LabelName": LABELS[0], "Subcategory": [{"LabelName": LABELS[1]}]}]}
 TREE["Subcategory"] += [{"LabelName": label} for label in LABELS[2:]]  # type: ignore[operator]
-# In this hierarchy, a label has two parents and three ancestors.
+# In the hierarchy NET, the label of LAST has two parents and three ancestors.
 LAST = {"LabelName": LABELS[1]}
 NET = {"LabelName": LABELS[3], "Subcategory": [{"LabelName": label, "Subcategory": [LAST]} for label in LABELS[::2]]}
 NET = {"LabelName": "root", "Subcategory": [NET, {"LabelName": LABELS[0]}]}
@@ -69,7 +69,7 @@ def truth(chance: random.Random, folder: Path) -> Path:
 
 
 def number(chance: random.Random, common: list[str]) -> str:
-    """Return the text of a random number, mostly one of ``common``, and rarely in an unusual notation."""
+    """Return a random number as a string: usually one of ``common``, and rarely a number in an unusual notation."""
     kind = chance.random()
     if kind < 0.02:
         return chance.choice(ODD_NUMBERS)

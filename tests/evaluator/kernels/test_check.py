@@ -23,7 +23,7 @@ assert cases.IMAGES
 
 @pytest.fixture
 def read(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    """Return a list to which the path of each file that the reference implementation reads is appended."""
+    """Return a list that collects the paths of the files that the reference implementation reads."""
     paths: list[Path] = []
     read = DetectionScorer.read
 

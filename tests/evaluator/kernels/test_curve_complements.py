@@ -1,7 +1,7 @@
-"""Precision-recall curves of crowded images have complements, which make the amount of work equal.
+"""Complements of precision-recall curves make the amount of work independent of secret annotations.
 
 An image is crowded if it has many predictions. A complement has an entry for each prediction of such an image that is
-not in the curve. It changes no score.
+not in the curve. Complements do not affect any score.
 """
 
 import numpy as np

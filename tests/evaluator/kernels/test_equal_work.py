@@ -261,8 +261,8 @@ def test_one_fact_changes_the_number_of_entries_of_an_explanation_by_a_few(
 ) -> None:
     """Every prediction has an entry in a precision-recall curve.
 
-    Further entries are those of group boxes (around several objects), and of predictions as they would be without their
-    error.
+    Further entries are for group boxes (around several objects), and for predictions whose errors are assumed to be
+    fixed.
     """
     entries: list[int] = []
     original = coded.scatter_codes

@@ -14,7 +14,7 @@ from tests.evaluator.kernels import cases, overfull, private_facts
 
 FILES = 200
 TRUTHS_A_FILE = 2
-# Names of the changes to a ground truth that affect no score.
+# Names of changes to a ground truth that do not affect any score.
 WITHOUT_EFFECT = {"the only label of a class", "an opposite label"}
 PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "openimages-detection": [

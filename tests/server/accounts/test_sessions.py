@@ -1,7 +1,7 @@
 """A session and its user are loaded with SQL that is compiled only once, instead of with Django's own queries.
 
-The same sessions must be rejected as with Django's queries. Each test runs twice: with and without the record of the
-login that django-allauth stores. With this record, one query loads both the session and the user.
+The service must reject the same sessions as Django does. Each test runs twice: with and without the record of the login
+that django-allauth stores. With this record, one query loads both the session and the user.
 """
 
 from datetime import timedelta

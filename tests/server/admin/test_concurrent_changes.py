@@ -15,7 +15,7 @@ from tests.server.admin.test_every_model import address
 from tests.server.admin.test_rubbish import form_of, sent
 from tests.server.admin.test_terms import CHALLENGE, FUTURE, OPENED, PHASE, at, errors, staff
 
-__all__ = ["staff"]  # Only pytest uses this imported fixture, by its name.
+__all__ = ["staff"]  # pytest finds this imported fixture by name.
 pytestmark = pytest.mark.phase(challenge={"slug": "animals", "opens_at": OPENED}, slug="main")
 
 

@@ -64,7 +64,7 @@ class TestSubmit:
         if answer.status_code == 201:
             assert "/" not in answer.json()["file_name"]
         else:
-            # Django ignores an uploaded file if nothing remains of its name, so the file counts as missing.
+            # Django removes folders from a file name. If nothing remains, it ignores the file, so no file is submitted.
             assert refused(answer) == (422, "invalid")
 
     def test_a_missing_file_is_invalid(self, api: Api, member: User) -> None:

@@ -10,7 +10,7 @@ from server.audit.models import Entry
 from server.audit.services import record
 from tests.server.audit.test_keys import cut_after, own_home, verified, write
 
-__all__ = ["own_home", "write"]  # Only pytest uses these imported fixtures, by their names.
+__all__ = ["own_home", "write"]  # pytest finds these imported fixtures by name.
 
 
 def record_without_hashes(first: int, last: int) -> None:

@@ -1,4 +1,4 @@
-"""Changed rows, missing rows and a missing end of the audit log are detected."""
+"""Tests that changed rows, missing rows and a truncated end of the audit log are detected."""
 
 import gzip
 import logging

@@ -24,7 +24,7 @@ def organizer(phase: Any, make: Any) -> Any:
 
 @pytest.fixture
 def best(phase: Any, make: Any, scored: Scored) -> Submission:
-    """Create two scored submissions of different teams, and return the one with the better score."""
+    """Create scored submissions by two teams, and return the submission with the higher score."""
     scored(phase, 0.5, team=make.team(phase.challenge, name="Second"))
     return scored(phase, 0.9, team=make.team(phase.challenge, name="First"))
 

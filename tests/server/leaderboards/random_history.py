@@ -36,7 +36,7 @@ Shown = list[tuple[int, int | None, float, Any]]  # A leaderboard: the team id, 
 
 
 class History:
-    """A phase that is changed by random events. `happen()` carries out one, and `shown()` returns the leaderboards."""
+    """A phase that is changed by random events. `happen()` carries out an event; `shown()` returns the leaderboards."""
 
     def __init__(self, seed: int, **fields: Any) -> None:
         self.seed, self.random = seed, Random(seed)
@@ -146,7 +146,7 @@ class History:
     def rerun(self) -> None:
         """Record the result of a random queued rerun, which is a job that scores a submission again.
 
-        The result is intervals for an existing score or, during a rescoring, a new score.
+        The result contains intervals for an existing score or, during a rescoring, a new score.
         """
         queued = list(Rerun.objects.queued().scoring().filter(submission__phase=self.phase).order_by("pk"))
         if not queued:

@@ -216,8 +216,7 @@ def test_the_number_of_queries_of_a_page_does_not_depend_on_the_number_of_teams(
     teams above the page.
     """
     ended = datetime.now(UTC) - DAY
-    # The phase already has a value of `revealed_at`. Otherwise, the first view of the private scores would set it with
-    # an additional query.
+    # `revealed_at` is already set. Otherwise, the first request for the private scores would need a query to set it.
     phase = make.phase(closes_at=ended, revealed_at=ended)
     crowd(phase, make, teams=500, each=4)
     viewer = make.user()

@@ -41,8 +41,8 @@ def organizer(phase: Phase, make: Make) -> User:
 def teams(phase: Phase, team: Team, make: Make, scored: Scored) -> list[Team]:
     """Return four teams of a frozen leaderboard.
 
-    When the leaderboard was frozen, `team` was second of three. Since then, the third team has improved and the fourth
-    team has joined.
+    When the leaderboard was frozen, `team` ranked second of three teams. Since then, the third team has improved and
+    the fourth team has joined.
     """
     now = database_now()
     others = [make.team(phase.challenge, name=name) for name in ("Owls", "Bats", "Newcomers")]

@@ -1,4 +1,4 @@
-"""Queries for current entries use an index that contains only current entries, however long the history is."""
+"""Queries for current entries use an index of current entries only, so the length of the history does not matter."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ QUERIES = {
 }
 
 
-@pytest.mark.embedded  # PostgreSQL chooses an index by its statistics, and reads tables of a few rows without one.
+@pytest.mark.embedded  # For tables with few rows, PostgreSQL's query planner does not use an index.
 @pytest.mark.parametrize("query", QUERIES)
 def test_current_entries_are_read_through_their_own_index(phase: Any, scored: Any, query: str) -> None:
     scored(phase, 0.5)

@@ -64,9 +64,9 @@ def test_a_baseline_has_no_next_rank_and_is_not_the_next_rank_of_a_team(
 @pytest.mark.parametrize(
     ("values", "may_be_luck"),
     [
-        # If the team's score is lower than the first team's in both bootstrap replicates, the gap is not due to chance.
+        # The team's score is lower than the first team's in both bootstrap replicates, so the gap is not due to chance.
         ([0.25, 0.5], False),
-        # If the team's score is higher than the first team's in one bootstrap replicate, the gap may be due to chance.
+        # The team's score is higher than the first team's in one bootstrap replicate, so the gap may be due to chance.
         ([0.25, 0.75], True),
     ],
 )

@@ -130,7 +130,7 @@ def test_a_new_organizer_gets_the_link_of_organizers(best: Submission, make: Any
 def test_a_history_with_ranks_of_the_last_minute_is_sent_again_when_they_are_current(
     phase: Phase, best: Submission, scored: Scored, client: Client
 ) -> None:
-    """A client that got old ranks just after a change must not keep them until the next change."""
+    """A client that received outdated ranks just after a change must not keep them until the next change."""
 
     def last_score(answer: Any) -> float:
         return float(answer.json()["results"][0]["points"][-1]["score"])
@@ -138,7 +138,7 @@ def test_a_history_with_ranks_of_the_last_minute_is_sent_again_when_they_are_cur
     client.get(f"{API}/history")
     scored(phase, 0.95, team=best.team)
     old = client.get(f"{API}/history")
-    caches["history"].clear()  # as after a minute
+    caches["history"].clear()  # Simulate that a minute has passed.
     again = client.get(f"{API}/history", headers={"If-None-Match": old["ETag"]})
     assert (last_score(old), again.status_code, last_score(again)) == (0.9, 200, 0.95)
     assert client.get(f"{API}/history", headers={"If-None-Match": again["ETag"]}).status_code == 304

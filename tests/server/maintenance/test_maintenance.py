@@ -1,4 +1,4 @@
-"""During maintenance, everything can be read. Every change is refused with an error code and an expected end time."""
+"""In maintenance mode, everything can be read, and changes are refused with an error code and an expected end time."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta

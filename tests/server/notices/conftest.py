@@ -17,7 +17,7 @@ Ended = Callable[..., Submission]
 
 
 def kinds_of(user: User) -> list[str]:
-    """Return the kind of event that each of a user's notices is about, oldest first."""
+    """Return the event kind of each of a user's notices, oldest first."""
     return [*Notice.objects.filter(user=user).order_by("pk").values_list("event__kind", flat=True)]
 
 

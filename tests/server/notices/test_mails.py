@@ -97,7 +97,7 @@ def test_a_mail_is_given_up_after_six_attempts(due: Notice, monkeypatch: pytest.
 def test_a_mail_that_is_being_sent_is_not_sent_by_another_process(due: Notice) -> None:
     assert mails.claim_next() == due
     assert mails.deliver_due() == 0
-    # Simulate that the process that had claimed the email was killed, and that its lease has expired.
+    # Simulate a process that was killed after it had claimed the email. Its lease has expired.
     later(due)
     assert mails.deliver_due() == 1
 

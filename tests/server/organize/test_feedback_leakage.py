@@ -61,7 +61,7 @@ def test_interval_ends_ranks_ties_and_comparisons_are_counted() -> None:
 
 
 def test_a_published_interval_has_no_more_values_than_are_counted() -> None:
-    """Each end of a rounded interval is within END_STEPS steps of the score. A step is 1 in the end's last digit."""
+    """Each end of a rounded interval is within END_STEPS steps of the score. A step is one unit of the last digit."""
     random = Random(1)
     for _ in range(2_000):
         score, half = random.random(), 10 ** random.uniform(-8, -0.31)

@@ -1,4 +1,4 @@
-"""If the disk is full, commands for organizers end with an error message, and no incomplete file remains."""
+"""If the disk is full, commands for organizers fail with an error message, and no incomplete file remains."""
 
 import errno
 import shutil
@@ -20,7 +20,7 @@ from server.organize.services.new_files import NewFiles
 from server.organize.services.opaque_ids import write_opaque_ids
 from tests.server.organize.test_opaque_ids import captions
 
-__all__ = ["captions"]  # Only pytest uses this imported fixture, by its name.
+__all__ = ["captions"]  # pytest finds this imported fixture by name.
 
 pytestmark = pytest.mark.usefixtures("make", "inline_queue")
 

@@ -150,7 +150,7 @@ def test_the_tested_sample_is_the_one_that_participants_download(
 
 @pytest.fixture
 def tried(quick_podium: list[tuple[str, ...]], monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
-    """Return an empty list, to which each `podium gate` command that is run will be added."""
+    """Return a list that collects the arguments of each `podium gate` command."""
     quick, tried = podium.answer, list[tuple[str, ...]]()
 
     def answer(*words: str) -> dict[str, Any]:

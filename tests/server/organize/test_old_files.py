@@ -1,4 +1,4 @@
-"""Files of scored submissions that do not count are removed after the results are final; all others are kept."""
+"""After the results are final, files of scored submissions that never counted are removed. Other files are kept."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta

@@ -16,7 +16,7 @@ from tests.server.conftest import Scored
 from tests.server.documented import Api
 from tests.server.organize.test_rescoring import done, lines, newer, two
 
-__all__ = ["newer", "two"]  # Only pytest uses these imported fixtures, by their names.
+__all__ = ["newer", "two"]  # pytest finds these imported fixtures by name.
 pytestmark = [pytest.mark.usefixtures("inline_queue"), pytest.mark.phase(challenge={"slug": "animals"}, slug="main")]
 Two = tuple[Submission, Submission]
 

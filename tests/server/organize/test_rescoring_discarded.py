@@ -12,7 +12,7 @@ from tests.conftest import Make
 from tests.server.conftest import refresh_boards
 from tests.server.organize.test_rescoring import add, done, kind, lines, newer, two
 
-__all__ = ["newer", "two"]  # Only pytest uses these imported fixtures, by their names.
+__all__ = ["newer", "two"]  # pytest finds these imported fixtures by name.
 pytestmark = pytest.mark.usefixtures("inline_queue")
 
 OLD = "of an earlier version"

@@ -14,7 +14,7 @@ from server.organize.services import rescoring
 from server.submissions.models import Rerun
 from tests.server.organize.test_rescoring import add, lines, newer
 
-__all__ = ["newer"]  # Only pytest uses this imported fixture, by its name.
+__all__ = ["newer"]  # pytest finds this imported fixture by name.
 pytestmark = pytest.mark.usefixtures("inline_queue")
 
 OTHER = {"iou_threshold": 0.75}

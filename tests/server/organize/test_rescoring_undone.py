@@ -13,7 +13,7 @@ from tests.conftest import Make
 from tests.server.conftest import Scored, refresh_boards
 from tests.server.organize.test_rescoring import add, done, kind, lines, newer, two
 
-__all__ = ["newer", "two"]  # Only pytest uses these imported fixtures, by their names.
+__all__ = ["newer", "two"]  # pytest finds these imported fixtures by name.
 pytestmark = pytest.mark.usefixtures("inline_queue")
 
 AT_FIRST = [("A", 0.6), ("B", 0.5)]
@@ -82,7 +82,7 @@ def test_missing_intervals_are_requested_when_their_truth_version_is_active_agai
 
 
 def test_a_replaced_version_is_not_the_default_of_a_rescoring(phase: Phase, real: Truth, newer: Truth) -> None:
-    # By default, a rescoring uses the newest version of the ground truth if that has never been active. Otherwise, it
+    # By default, a rescoring uses the newest version of the ground truth if it has never been active. Otherwise, it
     # uses the active version.
     assert rescoring.start(phase=phase, by=None).truth == newer
     switched(phase, newer, A=0.1, B=0.2)

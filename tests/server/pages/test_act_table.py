@@ -18,8 +18,8 @@ from tests.conftest import Make
 NOW = datetime.now(UTC).replace(microsecond=0)
 PAST, SOON, LAST_WEEK = NOW - timedelta(hours=1), NOW + timedelta(hours=3), NOW - timedelta(days=7)
 
-# What the page requires before it carries out an action: nothing, the short name of the challenge or phase, or a ticked
-# box that names the consequence. REFUSED means that the action is rejected in any case.
+# Confirmations that a page can require before an action: nothing, the short name of the challenge or phase, or a ticked
+# box that names the consequence. REFUSED means that the action is always rejected.
 NOTHING, NAME, BOX, REFUSED = "nothing", "name", "box", "refused"
 OPEN: dict[str, Any] = {}
 HELD = {"closes_at": PAST, "reveal": "manual"}

@@ -19,7 +19,7 @@ from tests.server.organize.conftest import BOXES, LABELS, SHEET, BundleFolder, b
 from tests.server.page import Page
 from tests.server.pages.edits import save
 
-__all__ = ["bundle", "one_process", "quick_podium", "run"]  # Only pytest uses these imported fixtures, by their names.
+__all__ = ["bundle", "one_process", "quick_podium", "run"]  # pytest finds these imported fixtures by name.
 
 TRUTH = {"boxes.csv": BOXES, "image_labels.csv": LABELS}
 # With this salt for the random split and a public share of 0.5, image a is public and image b is private.

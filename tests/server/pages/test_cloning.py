@@ -13,7 +13,7 @@ from server.challenges.models import Challenge, Phase
 from tests.conftest import Make
 from tests.server.organize.conftest import BundleFolder, bundle, one_process, run
 
-__all__ = ["bundle", "one_process", "run"]  # Only pytest uses these imported fixtures, by their names.
+__all__ = ["bundle", "one_process", "run"]  # pytest finds these imported fixtures by name.
 pytestmark = pytest.mark.usefixtures("one_process", "inline_queue")
 PATH = "/organize/challenges/animals/clone"
 COPY = {"slug": "animals-2027", "title": "Animals 2027"}

@@ -113,7 +113,7 @@ TABLE: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
 def asked(client: Client, row: Any, edit: dict[str, Any]) -> str:
     """Try to save an edit without confirmation, and then with the short name of the edited row.
 
-    Return which confirmation was required, or REFUSED if the edit is rejected in both cases.
+    Return the kind of confirmation that was required, or REFUSED if both attempts are rejected.
     """
     first = save(client, row, **edit)
     if first.status_code == 302:

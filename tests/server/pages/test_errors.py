@@ -1,4 +1,4 @@
-"""Tests the status and the request id of error pages, and the link by which a user can continue."""
+"""Tests error pages: the HTTP status, the request id, and a link to a page that works."""
 
 from errno import EDQUOT, ENOSPC
 from typing import Any

@@ -154,7 +154,7 @@ def test_a_filter_stays_in_the_links_to_further_pages(make: Make, phase: Phase, 
 
 
 class TestHint:
-    """Tests the hint that a team's best submission is not among those that it has selected to count."""
+    """Tests the hint that a team's best submission is not among its final submissions."""
 
     def test_the_hint_appears_if_other_submissions_are_final(
         self, scored: Scored, phase: Phase, team: Team, client: Client

@@ -1,4 +1,4 @@
-"""Every command, option, target, file and setting that the operators' manual names exists."""
+"""Tests that the operators' manual mentions only existing commands, options, targets, files and settings."""
 
 import re
 import shlex

@@ -1,4 +1,4 @@
-"""Teams can change notes until one deadline and choose final submissions, the ones that count, until another."""
+"""Tests the deadlines until which teams can change notes and choose final submissions, which are those that count."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

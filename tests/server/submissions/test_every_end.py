@@ -30,7 +30,7 @@ WHOSE = {
     Fault.ORGANIZER: "The organizers of the challenge have to fix it.",
     Fault.PLATFORM: "The problem is on our side",
 }
-# Each message must advise the participant what to do, and therefore contain one of these strings.
+# Each message must tell the participant what to do, so it must contain one of these strings.
 DEEDS = ("Submit ", "Send ", "Write ", "Contact ", "Fix ", "Keep ", "tell us")
 
 

@@ -90,8 +90,8 @@ def test_the_team_reads_the_grant_with_its_reason(
 
 @pytest.mark.parametrize(
     ("amount", "day", "reason"),
-    # Each case is a useless grant of more submissions. The last one has no day, so it would raise the limit on the
-    # total number of submissions, but the phase has no such limit.
+    # Each case is an invalid grant of additional submissions. The last one has no day, so it would raise the limit on
+    # the total number of submissions, but the phase has no such limit.
     [(0, 0, "r"), (101, 0, "r"), (1, -1, "r"), (1, 0, ""), (1, None, "r")],
 )
 def test_useless_grants_are_refused(

@@ -38,7 +38,7 @@ def owls(phase: Phase, make: Make) -> Team:
 
 @pytest.fixture
 def best(phase: Phase, owls: Team, scored: Scored) -> Submission:
-    """Return the better one of two submissions of a team. The other one scores less than another team."""
+    """Create two submissions of one team and return the better one. The other one scores lower than a second team."""
     scored(phase, 0.7, team=owls, private=0.2)
     scored(phase, 0.8)
     return scored(phase, 0.9, team=owls, private=0.6, file_name="best.csv")

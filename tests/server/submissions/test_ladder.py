@@ -253,7 +253,7 @@ class ShownScores:
 
 
 def climbing(rng: np.random.Generator, shown: ShownScores) -> Any:
-    """Return the labels that an attack by hill climbing predicts in the end.
+    """Run a hill-climbing attack, and return the labels that it finally predicts.
 
     Each probe changes some labels at random. The attack keeps these changes only if the shown score rises.
     """
@@ -267,7 +267,7 @@ def climbing(rng: np.random.Generator, shown: ShownScores) -> Any:
 
 
 def boosting(rng: np.random.Generator, shown: ShownScores) -> Any:
-    """Return the labels that an attack by boosting predicts in the end.
+    """Run a boosting attack, and return the labels that it finally predicts.
 
     The attack submits random labels many times. For each image, it predicts the most frequent label among the
     submissions with a shown score above 0.5.

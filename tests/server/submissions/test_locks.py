@@ -14,7 +14,7 @@ from tests.conftest import Make
 from tests.server.documented import Api
 from tests.server.organize.test_rescoring import done, newer, two
 
-__all__ = ["newer", "two"]  # Only pytest uses these imported fixtures, by their names.
+__all__ = ["newer", "two"]  # pytest finds these imported fixtures by name.
 
 LOCK = "/* locked */"
 NOW = datetime.now(UTC)
@@ -29,7 +29,7 @@ def written_locks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Order:
-    """Records the names of the tables whose rows are locked or deleted, in order."""
+    """Records the order in which rows are locked or deleted, as a list of table names."""
 
     def __init__(self) -> None:
         self.tables: list[str] = []

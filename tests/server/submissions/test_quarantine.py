@@ -20,7 +20,7 @@ def aside(path: Path) -> Path:
 
 
 def days_later(monkeypatch: pytest.MonkeyPatch, days: int) -> None:
-    """Simulate that the given number of days has passed, but only for the date that the quarantine uses."""
+    """Move the date that the quarantine uses forward by the given number of days."""
     monkeypatch.setattr(quarantine, "today", lambda: (datetime.now(UTC) + timedelta(days=days)).date())
 
 

@@ -92,7 +92,7 @@ def test_intervals_of_one_team_do_not_wait_for_explanations_of_others(
 
 
 def rerun_in_turn(count: int) -> list[str]:
-    """Claim and finish the given number of reruns, one by one. Return the names of their teams in this order."""
+    """Claim and finish the given number of reruns, one by one. Return the names of their teams in order of claiming."""
     names = []
     for _ in range(count):
         claimed = scheduling.claim_next(Rerun, large=True)

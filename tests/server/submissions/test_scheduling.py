@@ -23,7 +23,7 @@ NOW = datetime.now(UTC)
 
 
 def served(count: int, *, large: bool = True) -> list[str]:
-    """Claim and score the given number of submissions. Return the names of their teams, in order."""
+    """Claim and score the given number of submissions. Return the names of their teams in order of claiming."""
     names = []
     for _ in range(count):
         claimed = scheduling.claim_next(Submission, large=large)
@@ -155,7 +155,7 @@ def test_a_worker_that_finishes_wakes_another_if_no_message_is_left(
         (gzip.compress(b"a" * 1000, mtime=0), True),
         (gzip.compress(b"a" * 1001, mtime=0), False),  # The unpacked file is too large to count as small.
         (gzip.compress(b"a" * 10**6, mtime=0), False),
-        # The second gzip member is so large when it is unpacked that the file does not count as small.
+        # The unpacked size includes the second gzip member, which is too large.
         (gzip.compress(b"a", mtime=0) + gzip.compress(b"a" * 10**6, mtime=0), False),
         (gzip.compress(b"", mtime=0) * 20, False),
         (gzip.compress(b"a" * 100, mtime=0)[:-9], False),  # A truncated gzip file never counts as small.
