@@ -109,7 +109,7 @@ class ShownBoard:
     def row_named(self, team: str) -> BoardRow | None:
         """Return the row of the team with the given name, or None if there is no such row."""
         # No team name contains a null character, and PostgreSQL refuses queries that contain one.
-        found = [] if "\0" in team else self._read(entry_queries.of_team_named, name=team)
+        found = [] if "\0" in team else self.read(entry_queries.of_team_named, name=team)
         return next(iter(self._consecutive(found)), None)
 
     def row_of(self, team_id: int) -> BoardRow | None:
