@@ -100,7 +100,7 @@ def _with_replicates(
 
 
 def _progress_of_part(progress: Progress, done: int, of: int) -> Progress:
-    """Return a callback that converts the progress of the current split to the progress of the whole bootstrap.
+    """Return a callback that converts the progress within the current split to the overall progress.
 
     All splits have the same weight. ``done`` is the number of completed splits, ``of`` the total number of splits.
     """

@@ -1,4 +1,4 @@
-"""Creates submissions with which the gate tests a ground truth before its phase opens.
+"""Creates the submissions that the gate uses to test a ground truth before its phase opens.
 
 Some files have a known defect. Another file contains half of the correct predictions.
 """

@@ -138,7 +138,7 @@ class Findings:
         return self.counts.get(code, 0) < SHOWN_PER_CODE
 
     def add(self, problem: Problem) -> None:
-        """Count a defect, and store it unless 20 defects with this code are stored already.
+        """Count a defect, and store it unless 20 defects with this code are already stored.
 
         Raises
         ------
@@ -150,7 +150,7 @@ class Findings:
     def count(self, code: str, problem: Problem | None) -> None:
         """Count a defect with this code, and store it as :meth:`add` does.
 
-        ``problem`` may be None if 20 defects with this code are stored already, because it is then not needed.
+        ``problem`` may be None if 20 defects with this code are already stored, because it is not needed then.
 
         Raises
         ------
@@ -254,7 +254,7 @@ class DamagedTruth(PodiumError):
 class InvalidKit(PodiumError):
     """Raised if a file is not a check kit, or if the kit has the format of a different version.
 
-    A check kit is a file with which participants check submissions on their own computers.
+    A check kit is a file that participants use to check submissions on their own computers.
     """
 
 

@@ -209,8 +209,8 @@ class Truth:
     def summed_images(self, split: str) -> NDArray[np.bool_]:
         """Return a mask of the images whose predictions are processed for a split, shape (images,).
 
-        For ``all`` and ``public``, the ignored images are included. Their predictions do not affect any score. But if
-        they were left out, the scoring time would reveal which images are ignored.
+        For ``all`` and ``public``, the ignored images are included. Their predictions do not affect any score, but
+        leaving them out would make the scoring time reveal which images are ignored.
         """
         return self.splits[split] | (self.usage == IGNORED) if split != "private" else self.splits[split]
 

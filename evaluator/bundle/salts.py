@@ -62,7 +62,7 @@ def new_salt() -> str:
 
 
 def own_salt(truth: Path) -> str:
-    """Return the content of the `salt.txt` in a ground truth folder, cut after :data:`READ_BYTES` bytes.
+    """Return the content of the `salt.txt` in a ground truth folder, truncated to :data:`READ_BYTES` bytes.
 
     The file contains a secret that determines which images are public. The result is an empty string if the file is
     missing or cannot be read.

@@ -155,10 +155,9 @@ def parse_json(text: str) -> tuple[Any, Iterator[str]]:
         found = dict(pairs)
         if len(found) < len(pairs):
             twice = next(name for (name, _), kept in zip_longest(pairs, found) if name != kept)
-            # JSON objects with a repeated key are collected in `repeated` until it is full. Then a new object replaces
-            # the previous one. Inner objects are parsed first, so the new object may contain all collected objects in
-            # values that are discarded because a later value has the same key. In that case, only the new object can be
-            # found and reported.
+            # `repeated` holds a limited number of objects with a repeated key. Once it is full, a new object replaces
+            # the most recent one. The new object must be kept, because it may contain all objects collected so far in
+            # a value that a later value with the same key overwrites. Only the new object can then be reported.
             if len(repeated) > MOST_DEFECTS:
                 repeated.popitem()
             repeated[id(found)] = found, twice

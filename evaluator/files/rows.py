@@ -23,8 +23,8 @@ STRING_COLUMN = "PredictionString"
 class RowReader:
     """A reader for the rows of one file. Rows are read in portions, to limit memory usage.
 
-    Each portion contains the defects of its lines, such as a missing cell. The caller checks the values in the cells.
-    It adds the defects of lines and of values to the findings, in file order.
+    Each portion contains the defects of its lines, such as a missing cell. The caller checks the values in the cells,
+    and adds the defects of lines and of values to the findings, in file order.
 
     Attributes
     ----------
@@ -118,7 +118,7 @@ class RowReader:
                     yield Portion([row])
 
     def _finished_portion(self) -> Portion:
-        """Return the current portion, that is, the rows of consecutive lines, and begin a new one.
+        """Return the current portion (the rows and defects of consecutive lines), and start a new one.
 
         The caller must report the defects of the returned portion before reading more lines.
         """
@@ -137,7 +137,7 @@ class RowReader:
         return self.defect_counts[code] <= SHOWN_PER_CODE
 
     def _append(self, line: int, code: str, problem: Problem | None) -> None:
-        """Record a defect in the current portion, that is, the lines that are being read.
+        """Record a defect in the current portion, which contains the lines that are being read.
 
         Raise Stop if there are too many defects.
         """

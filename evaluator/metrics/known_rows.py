@@ -12,8 +12,8 @@ Flags = NDArray[np.bool_]
 
 # Smallest number of bootstrap replicates from which a 95% quantile can be computed.
 LEAST_REPLICATES = 19
-# The critical value with which a rank test begins: two leaderboard rows are distinguished only if their scores differ
-# by more than this number of standard errors.
+# The initial critical value of a rank test: at first, two leaderboard rows are distinguished only if their scores
+# differ by more than this number of standard errors.
 FAR = 8.0
 # Score differences and standard errors below this value are treated as rounding errors. Two scores that should be equal
 # can differ in the last digits if they are sums of the same numbers in different orders.

@@ -213,7 +213,7 @@ def most_confident(limit: int, keys: Keys, confidences: NDArray[np.float64], tie
     keys : int64 array of shape (N,)
     confidences : float64 array of shape (N,)
     tie_breaks : callable
-        Takes the indices, shape (T,), of predictions with equal confidences of which only some are within the limit.
+        Takes the indices, shape (T,), of predictions with equal confidences if only some of them are within the limit.
         Returns their overlaps and their coordinates, by which :func:`winning_claims` breaks ties. The function is
         called only if there are such predictions, because overlaps are expensive to compute.
 

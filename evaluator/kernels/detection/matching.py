@@ -26,7 +26,7 @@ def unscored_class(truth, label):
     """
     labels = len(truth.labels.starts) - 1
     if label > labels:
-        # A class code above the number of labels in the ground truth was returned by this function before.
+        # Codes above the number of labels in the ground truth are results of an earlier call of this function.
         return label
     return labels + 1 + (label if label >= 0 else labels)
 

@@ -1,4 +1,4 @@
-"""Sorts curve entries of which some count only in part or have negative confidences, and computes average precisions.
+"""Sorts curve entries that may have partial weights or negative confidences, and computes average precisions.
 
 The interface is that of :class:`~evaluator.tracks.shared.curves.buckets.EntryBuckets`, whose sort keys have no room for
 a third kind of entries or for the sign of a confidence. Here, a code of 2 bytes is sorted with each key.
