@@ -27,8 +27,8 @@ SPLITS = ("all", "public", "private")
 def with_intervals(truth: Truth, outcome: Outcome, bootstrap: Bootstrap, resources: Resources) -> Splits:
     """Return the reports of all splits of a scored submission, with bootstrap replicates and confidence intervals.
 
-    If the public split contains every image, it uses the replicates of the split ``all``, so that the equal scores of
-    both splits have equal intervals.
+    If the public split contains every image, the replicates of the split ``all`` are reused for it. Its scores and
+    intervals are then equal to those of ``all``.
     """
     if outcome.statistics is None:
         raise ValueError("intervals require per-image statistics")

@@ -220,7 +220,7 @@ class PodiumError(Exception):
 
 
 class InvalidSubmission(PodiumError):
-    """Raised if a submission has defects, which its author can fix."""
+    """Raised if a submission has defects that its author can fix."""
 
     def __init__(self, findings: Findings) -> None:
         super().__init__(f"{'more than ' * findings.more}{findings.total} defects in the submission")
@@ -228,7 +228,7 @@ class InvalidSubmission(PodiumError):
 
 
 class InvalidTruth(PodiumError):
-    """Raised if a ground truth has faults, which its organizer can fix."""
+    """Raised if a ground truth has faults that its organizer can fix."""
 
     def __init__(self, findings: Findings) -> None:
         self.findings = findings

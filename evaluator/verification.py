@@ -82,7 +82,7 @@ def truth_problems(results: Results, prepared: Path) -> list[str]:
 
 
 def score_problems(results: Results, prepared: Path, files: Path, resources: Resources) -> ScoreCheck:
-    """Score the files in a folder again, and compare the scores with the exported results.
+    """Rescore the files in a folder, and compare the scores with the exported results.
 
     A file belongs to all leaderboard entries that contain its sha256. Files without an entry are ignored.
 

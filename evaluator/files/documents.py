@@ -108,9 +108,9 @@ def storable(text: str) -> str:
 
 
 def matrix(rows: Sequence[Any], width: int) -> NDArray[np.float64] | None:
-    """Return N lists of ``width`` numbers each as an array of shape (N, width).
+    """Convert N lists of ``width`` numbers to an array of shape (N, width).
 
-    Return None if a list has another length, or contains anything but finite numbers. Booleans are not numbers.
+    Return None if a list has a different length, or contains anything but finite numbers. Booleans are not numbers.
 
     >>> matrix([[1, 2.5]], 2)
     array([[1. , 2.5]])
@@ -169,7 +169,7 @@ def parse_json(text: str) -> tuple[Any, Iterator[str]]:
 
 
 def parse_truth_json(text: str) -> tuple[Any, Iterator[str]]:
-    r"""Parse a JSON file of a ground truth with :func:`parse_json`. All strings must be valid in UTF-8.
+    r"""Parse a JSON file of a ground truth with :func:`parse_json`. All strings must be encodable as UTF-8.
 
     Raises
     ------

@@ -168,7 +168,7 @@ class TruthFolder:
         return text
 
     def table(self, name: str) -> "TruthTable":
-        """Read a CSV file with a header. Letter case in the header does not matter, and unknown columns are ignored."""
+        """Read a CSV file with a header. Column names are case-insensitive, and unknown columns are ignored."""
         declared = next(file for file in self.track.truth_files if file.name == name)
         table: TruthTable = import_module("evaluator.files.tables").read_truth_table(
             self.text(name), declared, self.faults

@@ -181,7 +181,7 @@ class RowReader:
         self.read_header(number, line)
 
     def read_header(self, number: int, line: str) -> None:
-        """Determine the layout of the file and the positions of its columns. Letter case in column names is ignored."""
+        """Determine the layout of the file and the positions of its columns. Column names are case-insensitive."""
         cells = [cell.strip(BLANKS) for cell in split_cells(line) or []]
         given = [cell.lower() for cell in cells]
         self.kaggle = bool(self.form.tokens) and STRING_COLUMN.lower() in given

@@ -123,7 +123,7 @@ class Scorer(Protocol[TruthType, ParametersType, SubmissionType]):
         """Score a parsed submission on every split."""
 
     def template(self, truth: TruthType) -> str:
-        """Return the content of a template submission, which has every image and no predictions."""
+        """Return the content of a template submission, which contains every image and no predictions."""
 
     def ceiling(self, truth: TruthType, parameters: ParametersType) -> str:
         """Return the content of the best possible submission, which predicts exactly the ground truth."""

@@ -102,7 +102,7 @@ class BlockReader:
     def images(self) -> int:
         """The number of images read so far. With one row per prediction, it is an upper bound.
 
-        With one row per prediction, an image that is not in the ground truth is counted once for each of its rows.
+        In that case, an image that is not in the ground truth is counted once for each of its rows.
         """
         if self.header.kaggle:
             return int(self.state.counts[IMAGES])

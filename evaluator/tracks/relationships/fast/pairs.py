@@ -89,7 +89,7 @@ class MergedPairs:
 
     @classmethod
     def of(cls, readers: Sequence[RelationshipReader]) -> "MergedPairs":
-        """Merge the states of all threads into that of the first one, and sort the entries."""
+        """Merge the states of all threads into the state of the first thread, and sort the entries."""
         first, offset = readers[0], readers[0].entries
         for other in readers[1:]:
             merge(first.state, other.state, offset)
