@@ -1,3 +1,3 @@
-"""Podium's evaluator: metrics of computer-vision challenges and the ``podium`` command line. It does not use Django."""
+"""Podium's evaluator: metrics for computer-vision challenges and the ``podium`` command line. Does not use Django."""
 
 __version__ = "1.1.0"

@@ -27,8 +27,8 @@ SPLITS = ("all", "public", "private")
 def with_intervals(truth: Truth, outcome: Outcome, bootstrap: Bootstrap, resources: Resources) -> Splits:
     """Return the reports of all splits of a scored submission, with bootstrap replicates and confidence intervals.
 
-    If the public split contains every image, it uses the replicates of the split ``all``, so that the equal scores of
-    both splits have equal intervals.
+    If the public split contains every image, the replicates of the split ``all`` are reused for it. Its scores and
+    intervals are then equal to those of ``all``.
     """
     if outcome.statistics is None:
         raise ValueError("intervals require per-image statistics")
@@ -100,7 +100,7 @@ def _with_replicates(
 
 
 def _progress_of_part(progress: Progress, done: int, of: int) -> Progress:
-    """Return a callback that converts the progress of the current split to the progress of the whole bootstrap.
+    """Return a callback that converts the progress within the current split to the overall progress.
 
     All splits have the same weight. ``done`` is the number of completed splits, ``of`` the total number of splits.
     """

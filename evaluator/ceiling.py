@@ -40,11 +40,12 @@ def without_required_images(track: str, parameters: Mapping[str, Any]) -> dict[s
 
 
 def ceilings(track: str, truth: Path, parameters: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the best possible headline ``score`` and the number of unmatched objects, ``unreachable``, by split.
+    """Return the best possible score on each split, and the reasons why metrics are below 1.
 
-    ``unreachable`` is None if the track does not count objects. Each split also contains the result of
-    :func:`evaluator.unreachable.unreachable`, which explains why metrics are below 1. If the best possible submission
-    is rejected, the result has only the split ``all``, with an undefined score.
+    For each split, ``score`` is the headline metric of the best possible submission. ``unreachable`` is the number of
+    objects that this submission does not match, or None if the track does not count objects. The other items are those
+    of :func:`evaluator.unreachable.unreachable`. If the best possible submission is rejected, the result has only the
+    split ``all``, with an undefined score.
     """
     with TemporaryDirectory(prefix="podium-ceiling-") as folder:
         try:

@@ -13,8 +13,8 @@ SIGNIFICANT = 2  # Published intervals are rounded so that half their width has 
 def published(interval: Interval, *, decimals: int | None = None) -> Interval:
     """Return an interval, rounded outward so that readers cannot infer its exact bounds.
 
-    The bounds have the number of decimal places that half the width has when written with two significant digits, but
-    at most ``decimals``. In the first example, half the width is 0.0030, so there are four decimal places.
+    Half the width of the interval, written with two significant digits, determines the number of decimal places, which
+    is at most ``decimals``. In the first example, half the width is 0.0030, so there are four decimal places.
 
     >>> published((0.600124, 0.606131)), published((0.600124, 0.606131), decimals=3)
     ((0.6001, 0.6062), (0.6, 0.607))

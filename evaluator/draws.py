@@ -1,4 +1,4 @@
-"""Draws the image weights of bootstrap replicates. All submissions to the same ground truth share these weights."""
+"""Draws the image weights of bootstrap replicates, which all submissions with the same ground truth share."""
 
 import os
 from collections.abc import Callable
@@ -58,7 +58,7 @@ class Draws:
 
     @property
     def blocks(self) -> int:
-        """The number of blocks of bootstrap replicates that are drawn; the last block may be needed only in part."""
+        """The number of blocks that are drawn. The last block may contain more replicates than are needed."""
         return -(-self.replicates // LANES)
 
     @property

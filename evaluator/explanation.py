@@ -44,7 +44,7 @@ def explanation(report: Report, split: str) -> dict[str, Any]:
 
 
 def _mean(curves: list[CurveRow], name: str, *, interpolated: bool) -> CurveRow | None:
-    """Return the mean of the curves named ``name`` over all classes. Curves without points count as precision 0."""
+    """Return the mean of the curves named ``name`` over all classes. The precision of a curve without points is 0."""
     mine = [row for row in curves if row["curve"] == name and row["label"] is not None and row["area"] is not None]
     if not mine:
         return None

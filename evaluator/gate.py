@@ -182,9 +182,9 @@ def _check_empty(trial: Trial) -> tuple[bool, str]:
 
 
 def _is_declared(trial: Trial, outcome: Scores | str) -> bool:
-    """Return whether the outcome for a file without predictions is the one that the track declares in ``empty``.
+    """Return whether the outcome for a file without predictions, such as a score of 0, matches ``Track.empty``.
 
-    An example is a score of 0. A rejection is also accepted if the phase requires submissions to contain every image.
+    A rejection is also accepted if the phase requires submissions to contain every image.
     """
     if isinstance(outcome, str):
         return trial.track.empty == "rejected" or bool(trial.parameters.get("require_all_images"))
@@ -258,8 +258,8 @@ def _always(text: str) -> Callable[[Trial], str]:
     return lambda trial: text
 
 
-# Each check that `podium gate` makes of a ground truth has two functions. The first returns a description of the
-# expected outcome. The second runs the check, and returns whether it failed and a description of the actual outcome.
+# Each check of `podium gate` has two functions. The first returns a description of the expected outcome. The second
+# runs the check, and returns whether it failed and a description of the actual outcome.
 _CHECKS: dict[str, tuple[Callable[[Trial], str], Callable[[Trial], tuple[bool, str]]]] = {
     "ceiling": (
         _always("accepted, with a score above 0 on every split; 1 if all objects can be matched"),

@@ -1,4 +1,4 @@
-"""Creates submissions with which the gate tests a ground truth before its phase opens.
+"""Creates the submissions that the gate uses to test a ground truth before its phase opens.
 
 Some files have a known defect. Another file contains half of the correct predictions.
 """
@@ -48,7 +48,7 @@ def _rows_by_image(template: Path) -> dict[str, list[str]]:
 
 
 def _half(whole: Any, empty: Any) -> Any:
-    """Return a copy of ``whole`` in which the corresponding element of ``empty`` replaces every second element."""
+    """Return a copy of ``whole`` in which every second element is replaced by the corresponding one of ``empty``."""
     if isinstance(whole, list):
         return [both[number % 2] for number, both in enumerate(zip(empty, whole, strict=True))]
     if all(isinstance(value, dict) for value in whole.values()):

@@ -51,7 +51,7 @@ class Kit:
 
     @classmethod
     def of(cls, track: Track, truth: Truth, parameters: Mapping[str, Any], limits: Limits) -> Self:
-        """Return the check kit, the part of a ground truth with which participants may check submissions.
+        """Return the check kit, the part of a ground truth that participants may use to check submissions.
 
         ``parameters`` must contain all parameters of the track.
         """
@@ -59,7 +59,7 @@ class Kit:
         return cls(track, parameters, limits, public)
 
     def save(self, path: Path) -> None:
-        """Write the check kit, with which ``podium check`` checks submissions, to a file.
+        """Write the check kit, which ``podium check`` uses to check submissions, to a file.
 
         Equal kits give identical files.
         """
@@ -79,7 +79,7 @@ class Kit:
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """Read a check kit, with which participants check submissions, from a plain or gzipped file.
+        """Read a check kit, which participants use to check submissions, from a plain or gzipped file.
 
         Raises
         ------

@@ -60,7 +60,7 @@ def write(path: Path, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any
 
 
 class Mapped(Mapping[str, NDArray[Any]]):
-    """The memory-mapped arrays of a prepared ground truth. Each array is compared with its checksum on first use.
+    """The memory-mapped arrays of a prepared ground truth. Each array is verified against its checksum on first use.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class Mapped(Mapping[str, NDArray[Any]]):
     entries : mapping of str to Entry
         The entry for each array in the header of the file.
     verified : set of str
-        Names of the arrays that were compared with their checksums. This set is shared by all objects that map the file
+        Names of the arrays that have been verified. This set is shared by all objects that map the file
         in the same state.
     """
 
@@ -101,7 +101,7 @@ class Mapped(Mapping[str, NDArray[Any]]):
         return len(self._entries)
 
     def verify(self) -> None:
-        """Compare all arrays with their checksums, except those that have been verified before."""
+        """Verify the checksums of all arrays that have not been verified before."""
         for name in self._entries:
             self[name]
 

@@ -138,7 +138,7 @@ class Findings:
         return self.counts.get(code, 0) < SHOWN_PER_CODE
 
     def add(self, problem: Problem) -> None:
-        """Count a defect, and store it unless 20 defects with this code are stored already.
+        """Count a defect, and store it unless 20 defects with this code are already stored.
 
         Raises
         ------
@@ -150,7 +150,7 @@ class Findings:
     def count(self, code: str, problem: Problem | None) -> None:
         """Count a defect with this code, and store it as :meth:`add` does.
 
-        ``problem`` may be None if 20 defects with this code are stored already, because it is then not needed.
+        ``problem`` may be None if 20 defects with this code are already stored, because it is not needed then.
 
         Raises
         ------
@@ -220,7 +220,7 @@ class PodiumError(Exception):
 
 
 class InvalidSubmission(PodiumError):
-    """Raised if a submission has defects, which its author can fix."""
+    """Raised if a submission has defects that its author can fix."""
 
     def __init__(self, findings: Findings) -> None:
         super().__init__(f"{'more than ' * findings.more}{findings.total} defects in the submission")
@@ -228,7 +228,7 @@ class InvalidSubmission(PodiumError):
 
 
 class InvalidTruth(PodiumError):
-    """Raised if a ground truth has faults, which its organizer can fix."""
+    """Raised if a ground truth has faults that its organizer can fix."""
 
     def __init__(self, findings: Findings) -> None:
         self.findings = findings
@@ -254,7 +254,7 @@ class DamagedTruth(PodiumError):
 class InvalidKit(PodiumError):
     """Raised if a file is not a check kit, or if the kit has the format of a different version.
 
-    A check kit is a file with which participants check submissions on their own computers.
+    A check kit is a file that participants use to check submissions on their own computers.
     """
 
 

@@ -138,7 +138,7 @@ class Report:
 
     @property
     def way(self) -> str:
-        """The implementation that scored the submission: "fast path", or "reference implementation: " and why."""
+        """The implementation that scored the submission: "fast path", or "reference implementation" and the reason."""
         if self.reference is None:
             return "fast path"
         reason = f": {self.reference.value}" if self.reference.value else ""

@@ -38,7 +38,7 @@ class TruthOptions:
         Whether to reject a folder if data that participants can see reveals answers. Answers are revealed by caption
         ids that contain the id of their image, and by segmentation data without the sizes of all images.
     verify : bool
-        Whether to compare all arrays of a prepared ground truth with their checksums when it is opened; see
+        Whether to verify the checksums of all arrays of a prepared ground truth when it is opened; see
         :meth:`Truth.load`.
     expected : str
         The SHA-256 hash that a prepared ground truth must have; if empty, any hash is accepted.
@@ -63,7 +63,7 @@ class Bootstrap:
     seed : int
         The seed of the draws, at least 0. Submissions that are scored with the same seed share their draws.
     draws : Path or None
-        Folder in which the image weights are stored for later submissions to the same ground truth. A split needs 1
+        Folder in which the image weights are stored for later submissions with the same ground truth. A split needs 1
         byte per image and replicate. If None, the same weights are drawn in memory.
 
     Raises

@@ -52,7 +52,7 @@ def replicate_entropy(salt: bytes, split: int, seed: int, number: int) -> int:
     Parameters
     ----------
     salt : bytes of length 16
-    split, seed, number : int, from 0
+    split, seed, number : int, at least 0
 
     Examples
     --------

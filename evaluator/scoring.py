@@ -266,7 +266,7 @@ def write_kit(
     limits: Limits | None = None,
     opening: TruthOptions | None = None,
 ) -> None:
-    """Write a check kit, with which participants check submissions. ``limits`` are the server's limits on uploads.
+    """Write a check kit, which participants use to check submissions. ``limits`` are the server's limits on uploads.
 
     Raises
     ------

@@ -19,7 +19,7 @@ def compose(track: Track, parameters: Mapping[str, Any], truth_sha256: str) -> s
     parameters : mapping
         All parameters, as :meth:`Track.resolve` returns them.
     truth_sha256 : str
-        64 hexadecimal digits, of which the signature contains the first 12. If empty, the signature does not contain
+        64 hexadecimal digits. The signature contains the first 12. If empty, the signature does not contain
         the ground truth.
 
     Examples

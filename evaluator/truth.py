@@ -69,7 +69,7 @@ class StoredMember:
         self._name = name
 
     def __set_name__(self, owner: type["Truth"], name: str) -> None:
-        """Read the data with the name of the attribute if no other name was given."""
+        """Use the name of the attribute if no other name was given."""
         self._name = self._name or name
 
 
@@ -135,7 +135,7 @@ class Truth:
     parameters : mapping
         The parameters with which the ground truth was compiled. Scoring must use the same values.
     flags : mapping of str to bool
-        Yes-or-no properties, such as ``images_listed``.
+        Boolean properties, such as ``images_listed``.
     texts : mapping of str to sequence of str
         Ids and names. The code of an id is its index in the sequence.
     arrays : mapping of str to array
@@ -209,8 +209,8 @@ class Truth:
     def summed_images(self, split: str) -> NDArray[np.bool_]:
         """Return a mask of the images whose predictions are processed for a split, shape (images,).
 
-        For ``all`` and ``public``, the ignored images are included. Their predictions do not affect any score. But if
-        they were left out, the scoring time would reveal which images are ignored.
+        For ``all`` and ``public``, the ignored images are included. Their predictions do not affect any score, but
+        leaving them out would make the scoring time reveal which images are ignored.
         """
         return self.splits[split] | (self.usage == IGNORED) if split != "private" else self.splits[split]
 
@@ -248,13 +248,13 @@ class Truth:
 
     @classmethod
     def load(cls, path: Path, *, whole: bool = False, expected: str = "") -> Self:
-        """Memory-map a prepared ground truth. By default, arrays are compared with their checksums on first use.
+        """Memory-map a prepared ground truth. By default, arrays are verified against their checksums on first use.
 
         Parameters
         ----------
         path : Path
         whole : bool
-            Whether to compare all arrays with their checksums immediately. Use this option in a process that scores
+            Whether to verify the checksums of all arrays immediately. Use this option in a process that scores
             many submissions. Otherwise, the first submission that uses an array would take longer.
         expected : str
             The sha256 that the ground truth must have; if empty, any sha256 is accepted.

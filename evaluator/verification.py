@@ -21,7 +21,7 @@ _USAGES = ("usage.csv", "usage.csv.gz")
 
 @dataclass(slots=True)
 class ScoreCheck:
-    """The result of scoring the submissions of a leaderboard again.
+    """The result of rescoring the submissions on a leaderboard.
 
     ``compared`` is the number of entries whose file is available. ``missing`` names each entry without a file, and
     ``problems`` contains a message for each entry whose scores differ.
@@ -36,7 +36,7 @@ class ScoreCheck:
 def prepared_truth(results: Results, truth: Path, opening: TruthOptions) -> Iterator[Path]:
     """Prepare a ground truth folder with the settings in exported results, and yield the path of the prepared file.
 
-    If ``truth`` is a prepared file already, yield its path. If the folder does not contain a file with the usage of
+    If ``truth`` is already a prepared file, yield its path. If the folder does not contain a file with the usage of
     each image, the images are split as described in the results. ``opening`` contains other options, such as the seed.
 
     Raises
@@ -82,7 +82,7 @@ def truth_problems(results: Results, prepared: Path) -> list[str]:
 
 
 def score_problems(results: Results, prepared: Path, files: Path, resources: Resources) -> ScoreCheck:
-    """Score the files in a folder again, and compare the scores with the exported results.
+    """Rescore the files in a folder, and compare the scores with the exported results.
 
     A file belongs to all leaderboard entries that contain its sha256. Files without an entry are ignored.
 

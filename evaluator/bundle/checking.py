@@ -16,7 +16,7 @@ from evaluator.problems import Problem
 
 
 class Compiled(Protocol):
-    """The interface of a prepared ground truth, which the function passed to `check_files` as `prepare` returns."""
+    """The interface of a prepared ground truth, as returned by the `prepare` callback of `check_files`."""
 
     @property
     def compiled(self) -> Path:

@@ -42,8 +42,8 @@ def copy_folder(source: Path, target: Path, mistakes: Mistakes, limits: BundleLi
     links are never followed, even if a file is replaced by a link during the copy: every file is opened relative to the
     descriptor of its parent folder.
     """
-    # The target folder may be inside the source folder, and must then not be copied into itself. Both paths are
-    # resolved, so that the target folder is recognized by its path.
+    # If the target folder is inside the source folder, it must not be copied into itself. Both paths are resolved, so
+    # that the target folder is recognized by its path.
     source, target = source.resolve(), target.resolve()
     unreadable: list[OSError] = []
     too_large = _is_too_large(source, target, unreadable, most=limits.decompressed_bytes)

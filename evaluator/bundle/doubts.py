@@ -42,7 +42,7 @@ def _warn_of_truth(phase: BundlePhase, mistakes: Mistakes) -> None:
 
 
 def _warn_of_phase(phase: BundlePhase, mistakes: Mistakes) -> None:
-    """Warn about unused files in the folder of a phase, apart from its ground truth folder.
+    """Warn about unused files in the folder of a phase, outside its ground truth folder.
 
     A file is used if it is the usage file (which assigns images to splits), the sample submission or a baseline.
     """

@@ -30,10 +30,10 @@ class Tested:
 
 
 def run_gate(tested: Tested, podium: Podium, *options: str) -> dict[str, Any]:
-    """Return the JSON output of `podium gate`, a dict: `evaluator`, `green` (whether all checks passed), and `checks`.
+    """Return the JSON output of `podium gate`, which tests a ground truth before its phase opens.
 
-    The gate tests a ground truth before its phase opens. The result is an empty dict if the prepared ground truth
-    cannot be read.
+    The output is a dict with `evaluator`, `green` (whether all checks passed) and `checks`. It is empty if the prepared
+    ground truth cannot be read.
     """
     words = [tested.track, "--truth", str(tested.compiled), *settings_of(tested.parameters)]
     words += ["--sample", str(tested.sample)] if tested.sample else []

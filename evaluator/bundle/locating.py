@@ -1,4 +1,4 @@
-"""Changes file paths in problems reported by the `podium` program to paths relative to the folder of a bundle."""
+"""Converts file paths in problems reported by the `podium` program to paths relative to the folder of a bundle."""
 
 from collections.abc import Callable
 from typing import Any

@@ -8,7 +8,7 @@ SHEET = "challenge.yaml"
 
 
 class InvalidBundle(Exception):
-    """Raised if a bundle has errors, which its organizer can fix. The exception contains all errors and warnings."""
+    """Raised if a bundle has errors that its organizer can fix. The exception contains all errors and warnings."""
 
     def __init__(self, problems: Iterable[Problem], warnings: Iterable[Problem] = ()) -> None:
         self.problems = list(problems)

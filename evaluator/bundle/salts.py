@@ -62,7 +62,7 @@ def new_salt() -> str:
 
 
 def own_salt(truth: Path) -> str:
-    """Return the content of the `salt.txt` in a ground truth folder, cut after :data:`READ_BYTES` bytes.
+    """Return the content of the `salt.txt` in a ground truth folder, truncated to :data:`READ_BYTES` bytes.
 
     The file contains a secret that determines which images are public. The result is an empty string if the file is
     missing or cannot be read.
@@ -84,8 +84,8 @@ def own_salt(truth: Path) -> str:
 def report_salts(bundle: Bundle, mistakes: Mistakes) -> None:
     """Warn about phases without a salt, and about seeds of the random split that are ignored or can be guessed.
 
-    The salt is a secret that determines which images are public. With a salt, the seed is ignored. Without one, it
-    determines which images are public, and participants can guess it.
+    The salt is a secret that determines which images are public. With a salt, the seed is ignored. Without a
+    salt, the seed determines which images are public, and participants can guess the seed.
     """
     for phase in bundle.phases:
         if not phase.salt:

@@ -14,7 +14,7 @@ LIST_MAX = 100
 
 
 def line_of(node: yaml.Node) -> int:
-    """Return the line where a YAML node starts, counted from 1."""
+    """Return the number of the line where a YAML node starts, counted from 1."""
     return int(node.start_mark.line) + 1
 
 
@@ -75,7 +75,7 @@ class Section:
         return name in self._values and self._values[name].tag != NULL
 
     def line(self, name: str = "") -> int:
-        """Return the line of a key, or the first line of this mapping if the key is missing."""
+        """Return the line number of a key, or of the first line of this mapping if the key is missing."""
         return self._lines.get(name, line_of(self._node))
 
     def text(self, name: str) -> str:

@@ -36,9 +36,9 @@ def opened(path: Path, limits: BundleLimits = DEFAULTS) -> Iterator[Path]:
 
 @contextmanager
 def _reported(mistakes: Mistakes, file: str) -> Iterator[None]:
-    """Report an OSError in the ``with`` block as an error in the bundle: `file` cannot be read.
+    """Report an OSError in the ``with`` block as an error which states that `file` cannot be read.
 
-    An OSError caused by a full disk is raised again.
+    An OSError caused by a full disk is re-raised.
     """
     try:
         yield
@@ -51,8 +51,8 @@ def _reported(mistakes: Mistakes, file: str) -> Iterator[None]:
 def _unpack(path: Path, folder: Path, mistakes: Mistakes, limits: BundleLimits) -> Path:
     """Extract a zip file, and return the folder that should contain challenge.yaml.
 
-    If the zip file has only one top-level entry and this entry is a folder, this folder is returned. Otherwise, the
-    files are at the top level.
+    If all extracted files are in one top-level folder, that folder is returned. Otherwise, the result is ``folder``, to
+    which the zip file is extracted.
     """
     if not path.is_file():
         mistakes.add("missing_file", "no such file or folder", file=path.name)

@@ -1,4 +1,6 @@
-"""Kinds of values in challenge.yaml. A kind converts a YAML node to a Python value, and provides a JSON Schema.
+"""Defines the kinds of values in challenge.yaml, such as integers and dates.
+
+A class for each kind converts YAML nodes to Python values, and provides a JSON Schema.
 
 Each kind parses the text of a value itself. Therefore, YAML tags never create objects, and `title: 2019` is a string.
 """
@@ -46,7 +48,7 @@ class Kind(Protocol):
 
 
 def written(node: yaml.Node) -> str:
-    """Return the text of a YAML scalar, without white space around it. Raises InvalidValue for other nodes."""
+    """Return the text of a YAML scalar, without surrounding white space. Raises InvalidValue for other nodes."""
     if not isinstance(node, yaml.ScalarNode) or node.tag not in PLAIN:
         raise InvalidValue("expected a single value, not a list or nested keys")
     return str(node.value).strip()
@@ -68,7 +70,7 @@ def nearest(word: str, known: Collection[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A kind of value: one line of text with at most ``most`` characters."""
+    """Reads one line of text with at most ``most`` characters."""
 
     most: int
 
@@ -91,7 +93,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Slug:
-    """A kind of value in challenge.yaml: a short name that is part of URLs."""
+    """Reads a slug: a short name that is part of URLs."""
 
     text: str = "lower-case letters, digits and single hyphens, at most 80 characters"
 
@@ -109,7 +111,7 @@ class Slug:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A kind of value: the name of a baseline (a submission from the organizers).
+    """Reads the name of a baseline (a submission from the organizers).
 
     The rules are the same as for team names.
     """
@@ -130,7 +132,7 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Integer:
-    """A kind of value in challenge.yaml: a whole number from ``low`` to ``high``."""
+    """Reads a whole number from ``low`` to ``high``."""
 
     low: int
     high: int
@@ -154,7 +156,7 @@ class Integer:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A kind of value: a number from ``low`` to ``high``. If ``above`` is true, ``low`` itself is not allowed."""
+    """Reads a number from ``low`` to ``high``. If ``above`` is true, ``low`` itself is not allowed."""
 
     low: float
     high: float
@@ -182,7 +184,7 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """A kind of value in challenge.yaml: true or false."""
+    """Reads a Boolean value in challenge.yaml."""
 
     text: str = "true or false"
 
@@ -200,7 +202,7 @@ class Switch:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A kind of value: a date and time. A time without a time zone is read as UTC.
+    """Reads a date and time. A time without a time zone is interpreted as UTC.
 
     Attributes
     ----------
@@ -235,7 +237,7 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A kind of value in challenge.yaml: one of several words."""
+    """Reads one of several allowed words."""
 
     words: Collection[str]
 
@@ -259,7 +261,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class AllowList:
-    """A kind of value in challenge.yaml: a list of email domains, or of people (email addresses and usernames).
+    """Reads a list of email domains, or a list of people (email addresses and usernames).
 
     ``combine`` checks the items and returns them as one string, and ``pattern`` is their JSON Schema pattern.
     """

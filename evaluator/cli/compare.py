@@ -79,8 +79,8 @@ def run(arguments: Namespace) -> int:
 
 
 def _scored(arguments: Namespace, submission: Path, draws: Path) -> Report:
-    # ``podium compare`` scores two files. If one of them is rejected, the error message shows the path in
-    # ``arguments.submission``.
+    # The error message for a rejected file contains ``arguments.submission``, so it is set to the path of the file that
+    # is scored.
     arguments.submission = submission
     options = ReportOptions(bootstrap=Bootstrap(arguments.bootstrap, arguments.seed or 0, draws))
     with progress() as tell:

@@ -96,8 +96,8 @@ def run(arguments: Namespace) -> int:
     found = ceilings(arguments.track, arguments.out, parameters(arguments)) if arguments.ceiling else {}
     add_ceiling_warnings(found, warnings)
     described = {**statistics(arguments.track, arguments.out), "ceiling": found}
-    # A class that occurs only in public or only in private images causes a warning, unless the split is random: the
-    # organizer could not avoid such classes by choosing another random split.
+    # Warn about classes that occur only in public or only in private images. Random splits cause no warning, because
+    # the organizer does not choose their images.
     if arguments.split is None:
         add_balance_warnings(described, warnings)
     made["warnings"] = [problem.as_dict() for problem in warnings.errors]

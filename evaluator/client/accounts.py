@@ -30,7 +30,10 @@ def declare_login(parser: Parser) -> None:
 
 
 def login(session: Session) -> int:
-    """Log in to a server: store a token that is read from the terminal, or issued after an approval in the browser."""
+    """Log in to a server and store the token.
+
+    The token is read from the terminal, or issued after the user approves the login in the browser.
+    """
     arguments = session.arguments
     server = servers.normalized(arguments.url) if arguments.url else session.server
     if server.startswith("http://") and server.split("/")[2].rpartition(":")[0] not in servers.LOCAL:

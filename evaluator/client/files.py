@@ -1,6 +1,6 @@
 """Implements ``podium download`` and ``podium kit``, and fetches the check kit for ``podium check --challenge``.
 
-A check kit is a file with which participants check submissions on their own computers.
+A check kit is a file that participants use to check submissions on their own computers.
 """
 
 from argparse import Namespace
@@ -53,7 +53,7 @@ def declare_kit(parser: Parser) -> None:
 
 
 def kit(session: Session) -> int:
-    """Download a phase's check kit, a file with which ``podium check --kit`` finds the same defects as the server."""
+    """Download a phase's check kit, which lets ``podium check --kit`` find the same defects as the server."""
     arguments = session.arguments
     target = arguments.out or Path("podium-kit.json")
     target.write_bytes(_kit_of(session, arguments.challenge, arguments.phase))
@@ -64,7 +64,7 @@ def kit(session: Session) -> int:
 def fetch_kit(arguments: Namespace, target: Path, connect: ApiFactory = Api) -> int:
     """Download the check kit for ``podium check --challenge`` to ``target``, and return the exit code.
 
-    A check kit is a file with which participants check submissions on their own computers.
+    A check kit is a file that participants use to check submissions on their own computers.
     """
     session = Session(arguments, connect)
 

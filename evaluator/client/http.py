@@ -23,7 +23,7 @@ Sleep = Callable[[float], None]
 
 
 class Api:
-    """A client for the API of one server. All requests contain the same token.
+    """A client for the API of one server. All requests use the same token.
 
     Tests pass ``transport`` and ``sleep`` to replace network connections and pauses.
     """

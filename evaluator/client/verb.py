@@ -1,4 +1,4 @@
-"""Shared code of the commands that use a server: arguments, connection, error messages, and text or JSON output."""
+"""Code shared by the commands that use a server: arguments, connection, error messages, and text or JSON output."""
 
 import sys
 from argparse import Namespace

@@ -108,9 +108,9 @@ def storable(text: str) -> str:
 
 
 def matrix(rows: Sequence[Any], width: int) -> NDArray[np.float64] | None:
-    """Return N lists of ``width`` numbers each as an array of shape (N, width).
+    """Convert N lists of ``width`` numbers to an array of shape (N, width).
 
-    Return None if a list has another length, or contains anything but finite numbers. Booleans are not numbers.
+    Return None if a list has a different length, or contains anything but finite numbers. Booleans are not numbers.
 
     >>> matrix([[1, 2.5]], 2)
     array([[1. , 2.5]])
@@ -155,10 +155,9 @@ def parse_json(text: str) -> tuple[Any, Iterator[str]]:
         found = dict(pairs)
         if len(found) < len(pairs):
             twice = next(name for (name, _), kept in zip_longest(pairs, found) if name != kept)
-            # JSON objects with a repeated key are collected in `repeated` until it is full. Then a new object replaces
-            # the previous one. Inner objects are parsed first, so the new object may contain all collected objects in
-            # values that are discarded because a later value has the same key. In that case, only the new object can be
-            # found and reported.
+            # `repeated` holds a limited number of objects with a repeated key. Once it is full, a new object replaces
+            # the most recent one. The new object must be kept, because it may contain all objects collected so far in
+            # a value that a later value with the same key overwrites. Only the new object can then be reported.
             if len(repeated) > MOST_DEFECTS:
                 repeated.popitem()
             repeated[id(found)] = found, twice
@@ -170,7 +169,7 @@ def parse_json(text: str) -> tuple[Any, Iterator[str]]:
 
 
 def parse_truth_json(text: str) -> tuple[Any, Iterator[str]]:
-    r"""Parse a JSON file of a ground truth with :func:`parse_json`. All strings must be valid in UTF-8.
+    r"""Parse a JSON file of a ground truth with :func:`parse_json`. All strings must be encodable as UTF-8.
 
     Raises
     ------

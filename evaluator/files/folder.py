@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from evaluator.files.tables import TruthTable
 
 GZIPPED = b"\x1f\x8b"
-# A gzip file may decompress to at most a fixed multiple of its size. For this limit, a file with fewer bytes than this
-# counts as if it had this many bytes, because small files may compress well.
+# The decompressed size of a gzip file is limited to a multiple of its compressed size. Compressed sizes below this
+# number of bytes are rounded up to it, because small files may compress well.
 COMPRESSED_BYTES = 2**20
 HEADERS = ("label", "labels", "id", "ids", "labelid", "classid", "class", "classes", "mid", "relation", "name")
 
@@ -49,12 +49,12 @@ class TruthFolder:
     Attributes
     ----------
     salt : bytes
-        The secret 16 bytes that ``salt.txt`` encodes; empty without that file.
+        The 16 secret bytes that ``salt.txt`` encodes; empty without that file.
 
     Raises
     ------
     InvalidTruth
-        With ``truth_missing_file`` for every file that is missing, and ``truth_bad_value`` for a damaged file.
+        If files are missing (fault ``truth_missing_file``) or damaged (fault ``truth_bad_value``).
     """
 
     def __init__(
@@ -168,7 +168,7 @@ class TruthFolder:
         return text
 
     def table(self, name: str) -> "TruthTable":
-        """Read a CSV file with a header. Letter case in the header does not matter, and unknown columns are ignored."""
+        """Read a CSV file with a header. Column names are case-insensitive, and unknown columns are ignored."""
         declared = next(file for file in self.track.truth_files if file.name == name)
         table: TruthTable = import_module("evaluator.files.tables").read_truth_table(
             self.text(name), declared, self.faults

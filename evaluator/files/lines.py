@@ -206,7 +206,7 @@ def text_parts(parts: Iterator[bytes], findings: Findings, expected: str) -> Ite
     Raises
     ------
     Stop
-        If the file starts like a file in another format, or is UTF-16. A ``not_csv`` defect (``bad_json`` if
+        If the file starts with the signature of another format, or is UTF-16. A ``not_csv`` defect (``bad_json`` if
         ``expected`` is JSON) or an ``encoding`` defect is recorded first.
     """
     data = b""

@@ -1,4 +1,4 @@
-"""Decodes and checks masks. A mask is a string: COCO's compressed run lengths, compressed with zlib, in base64."""
+"""Decodes and checks masks, which are strings: COCO's compressed run lengths, compressed with zlib, in base64."""
 
 import base64
 import binascii
@@ -58,7 +58,7 @@ class MaskReader:
     def within(cls, limits: Limits, file_bytes: int) -> "MaskReader":
         """Return a mask reader with the size limits for a submission of ``file_bytes`` bytes.
 
-        The limits on decompressed files apply, because masks are compressed too.
+        The limits on decompressed files also apply to masks, because masks are compressed.
         """
         ratio = max(limits.decompressed_ratio * file_bytes, RATIO_COUNTS_FROM_BYTES)
         return cls(min(limits.decompressed_bytes, ratio))

@@ -39,7 +39,7 @@ def notice_fractions(findings: Findings, boxes: int) -> None:
 
 
 def notice_nothing_to_score(findings: Findings, predictions: int, useful: int) -> None:
-    """Add a notice if no prediction in the file could be correct, whatever the annotations are.
+    """Add a notice if no prediction in the file could be correct, regardless of the annotations.
 
     Parameters
     ----------

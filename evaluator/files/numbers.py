@@ -28,7 +28,7 @@ def parse(texts: Sequence[str], limits: Limits) -> NDArray[np.float64] | None:
 
     Parameters
     ----------
-    texts : sequence of N str, without white space around them
+    texts : sequence of N str, without surrounding white space
 
     Returns
     -------

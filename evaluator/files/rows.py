@@ -23,8 +23,8 @@ STRING_COLUMN = "PredictionString"
 class RowReader:
     """A reader for the rows of one file. Rows are read in portions, to limit memory usage.
 
-    Each portion contains the defects of its lines, such as a missing cell. The caller checks the values in the cells.
-    It adds the defects of lines and of values to the findings, in file order.
+    Each portion contains the defects of its lines, such as a missing cell. The caller checks the values in the cells,
+    and adds the defects of lines and of values to the findings, in file order.
 
     Attributes
     ----------
@@ -118,7 +118,7 @@ class RowReader:
                     yield Portion([row])
 
     def _finished_portion(self) -> Portion:
-        """Return the current portion, that is, the rows of consecutive lines, and begin a new one.
+        """Return the current portion (the rows and defects of consecutive lines), and start a new one.
 
         The caller must report the defects of the returned portion before reading more lines.
         """
@@ -137,7 +137,7 @@ class RowReader:
         return self.defect_counts[code] <= SHOWN_PER_CODE
 
     def _append(self, line: int, code: str, problem: Problem | None) -> None:
-        """Record a defect in the current portion, that is, the lines that are being read.
+        """Record a defect in the current portion, which contains the lines that are being read.
 
         Raise Stop if there are too many defects.
         """
@@ -181,7 +181,7 @@ class RowReader:
         self.read_header(number, line)
 
     def read_header(self, number: int, line: str) -> None:
-        """Determine the layout of the file and the positions of its columns. Letter case in column names is ignored."""
+        """Determine the layout of the file and the positions of its columns. Column names are case-insensitive."""
         cells = [cell.strip(BLANKS) for cell in split_cells(line) or []]
         given = [cell.lower() for cell in cells]
         self.kaggle = bool(self.form.tokens) and STRING_COLUMN.lower() in given

@@ -85,7 +85,7 @@ class TruthTable:
 
 
 def read_truth_table(text: str, declared: TruthFile, faults: Faults) -> TruthTable:
-    """Read a CSV file with a header. Letter case in the header does not matter, and unknown columns are ignored.
+    """Read a CSV file with a header. Column names are case-insensitive, and unknown columns are ignored.
 
     Raises
     ------

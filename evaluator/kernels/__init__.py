@@ -2,7 +2,7 @@
 
 The results of every kernel are bit-identical to those of a reference implementation in numpy. Kernels do not check
 array bounds, so callers must pass arrays of the documented shapes. ``python -m evaluator.kernels`` compiles all kernels
-at set-up; otherwise the first process that needs them compiles them.
+during set-up. Otherwise, the first process that needs them compiles them.
 """
 
 from collections.abc import Callable

@@ -60,8 +60,8 @@ def _sums(weights, rows, ends, counts, found):
 def _add_run(state, partial_weight, envelope):
     """Add the area of one step of a curve to the total area, separately for each replicate.
 
-    Steps are processed by ascending confidence. Therefore, the true positives of the step are subtracted from the total
-    afterwards; the rest are the true positives of the steps with higher confidence.
+    Steps are processed in order of ascending confidence. Therefore, the true positives of the step are subtracted from
+    the total afterwards, so that the total contains only those of the steps with higher confidence.
     """
     for lane in range(LANES):
         true = state[FULL, lane] + partial_weight * state[PARTIAL, lane]

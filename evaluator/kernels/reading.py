@@ -1,4 +1,4 @@
-"""Counters, statuses and functions that are shared by all kernels that read a submission.
+"""Counters, statuses and functions shared by all kernels that read a submission.
 
 The kernels read *plain* syntax only: no quotes, no blank lines, no control characters and, in the Kaggle layout, only
 one row for each image. A kernel that finds anything else stops, and the reference implementation reads the file.
@@ -37,7 +37,7 @@ DONE, NOT_PLAIN, NEGATIVE_CONFIDENCE = 0, 1, 2
 
 @inlined
 def can_match(coordinates, threshold):
-    """Return whether enough of a box is inside the image for it to match an object, whatever the annotations are.
+    """Return whether enough of a box is inside the image for it to match an object, regardless of the annotations.
 
     The reference implementation is ``evaluator.tracks.shared.submissions.can_match``.
     """

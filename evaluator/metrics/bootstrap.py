@@ -215,7 +215,7 @@ def recentred_interval(replicates: Numbers, observed: float) -> Interval | None:
 
 
 def paired_interval(differences: Numbers) -> Interval | None:
-    """Return the 95% confidence interval of the difference of two scores against the same ground truth.
+    """Return the 95% confidence interval of the difference between two scores on the same ground truth.
 
     Parameters
     ----------

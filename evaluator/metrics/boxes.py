@@ -24,7 +24,7 @@ def areas(boxes: NDArray[Float]) -> NDArray[Float]:
 
 
 def is_inverted(boxes: NDArray[Float]) -> NDArray[np.bool_]:
-    """Return which boxes have no area because XMin >= XMax or YMin >= YMax, shape (N,).
+    """Return whether each box has no area because XMin >= XMax or YMin >= YMax, shape (N,).
 
     >>> is_inverted(np.array([[0.0, 2.0, 0.0, 3.0], [0.0, 2.0, 3.0, 3.0]]))
     array([False,  True])

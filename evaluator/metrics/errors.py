@@ -192,7 +192,7 @@ class CurveErrors:
         return self._gain(average_precisions(self.curves, self.confidences, self.weights, found))
 
     def _gain(self, fixed: Numbers) -> float:
-        """Return how much the mean average precision would rise if ``fixed``, shape (C,), were the average precisions.
+        """Return the increase in mean average precision if ``fixed``, shape (C,), replaced the average precisions.
 
         A curve whose objects have all been removed keeps its average precision. Otherwise, it would be left out of
         the mean, and the mean could rise even if no additional object is matched.

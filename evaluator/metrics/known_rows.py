@@ -12,8 +12,8 @@ Flags = NDArray[np.bool_]
 
 # Smallest number of bootstrap replicates from which a 95% quantile can be computed.
 LEAST_REPLICATES = 19
-# The critical value with which a rank test begins: two leaderboard rows are distinguished only if their scores differ
-# by more than this number of standard errors.
+# The initial critical value of a rank test: at first, two leaderboard rows are distinguished only if their scores
+# differ by more than this number of standard errors.
 FAR = 8.0
 # Score differences and standard errors below this value are treated as rounding errors. Two scores that should be equal
 # can differ in the last digits if they are sums of the same numbers in different orders.
@@ -77,7 +77,7 @@ class KnownRows:
         return cls(len(scores), rows, scores[rows], deviations, standard_errors(deviations), margin)
 
     def could_be_among(self, top: int) -> Flags:
-        """Return which known rows could be among the best ``top`` of them, given their scores and standard errors.
+        """Return a mask of the known rows that could be among the best ``top``, given their scores and standard errors.
 
         Known rows are the leaderboard rows that have bootstrap replicates.
         """
@@ -88,7 +88,7 @@ class KnownRows:
         return chosen
 
     def are_apart(self, gaps: Numbers, errors: Numbers, critical: float) -> Flags:
-        """Return which score differences, ``gaps``, are significantly above 0, given their standard errors."""
+        """Return whether each score difference in ``gaps`` is significantly above 0, given its standard error."""
         apart: Flags = gaps > np.maximum(critical * errors + self.margin, ROUNDING)
         return apart
 

@@ -2,7 +2,8 @@
 
 Masks are in COCO format: the lengths of alternating runs of pixels outside and inside the mask. The runs go down the
 columns of the image, from left to right. The first run is outside the mask. In compressed form, a length has one to six
-characters of five bits each. From the fourth length on, the difference from the length two positions before is encoded.
+characters of five bits each. Starting with the fourth length, the difference from the length two positions earlier is
+encoded.
 """
 
 from collections.abc import Iterator, Sequence
@@ -53,7 +54,7 @@ def runs_of(compressed: Sequence[bytes]) -> Runs:
     Parameters
     ----------
     compressed : sequence of bytes
-        Each mask has characters from ``0`` to ``o`` only. A character from ``P`` on means that the next character
+        Each mask has characters from ``0`` to ``o`` only. A character at or above ``P`` means that the next character
         belongs to the same length. At most five such characters are adjacent, and the last character is below ``P``.
 
     Examples
@@ -231,8 +232,8 @@ def _portions(masks: Masks, others: Masks, first: Ints, second: Ints, begins: In
     """Yield slices of masks to compare in one call, each with at most about :data:`BYTES_AT_ONCE` compressed bytes.
 
     The limit includes the masks of ``others`` with which these masks are compared. If adjacent masks are compared with
-    the same masks of ``others``, those count only once. For each mask, ``begins`` contains the index of its first pair
-    in ``first`` and ``second``; see :func:`intersections`.
+    the same masks of ``others``, the masks of ``others`` count only once. For each mask, ``begins`` contains the index
+    of its first pair in ``first`` and ``second``; see :func:`intersections`.
     """
     partners, positions = np.unique(second, return_inverse=True)
     other_sizes = np.array([*map(len, others.compressed[partners].tolist())], np.int64)[positions]

@@ -78,7 +78,7 @@ def highest_overlaps(
 ) -> NDArray[np.float64]:
     """Return the highest IoU of each prediction with any object that has the same key, shape (N,).
 
-    For example, a key encodes an image and a class.
+    A key encodes, for example, an image and a class.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def highest_overlaps(
 def pairs(keys: Keys, object_keys: Keys) -> Iterator[tuple[Indices, Indices]]:
     """Yield all pairs of a prediction and an object with the same key, in batches of limited size.
 
-    For example, a key encodes an image and a class. If no object has the key of a prediction, the prediction is paired
+    A key encodes, for example, an image and a class. If no object has the key of a prediction, the prediction is paired
     with the first of all objects. Otherwise, the number of pairs would reveal which keys the objects have.
 
     Parameters
@@ -147,7 +147,7 @@ def winning_claims(
     overlaps: NDArray[np.float64],
     coordinates: Sequence[NDArray[np.generic]],
 ) -> NDArray[np.bool_]:
-    """Return which predictions win the object that they claim. The first prediction in order of precedence wins.
+    """Return whether each prediction wins the object that it claims. The first in order of precedence wins.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ def most_confident(limit: int, keys: Keys, confidences: NDArray[np.float64], tie
     keys : int64 array of shape (N,)
     confidences : float64 array of shape (N,)
     tie_breaks : callable
-        Takes the indices, shape (T,), of predictions with equal confidences of which only some are within the limit.
+        Takes the indices, shape (T,), of predictions with equal confidences if only some of them are within the limit.
         Returns their overlaps and their coordinates, by which :func:`winning_claims` breaks ties. The function is
         called only if there are such predictions, because overlaps are expensive to compute.
 

@@ -9,7 +9,7 @@ from evaluator.metrics.matching import positions_in_groups
 def hits_at(
     limit: int, images: NDArray[np.int64], confidences: NDArray[np.float64], hits: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
-    """Return which predictions are hits and are among the ``limit`` most confident predictions in their image.
+    """Return whether each prediction is a hit and is among the ``limit`` most confident predictions in its image.
 
     Parameters
     ----------

@@ -33,12 +33,12 @@ def rows_of_images(in_split: NDArray[np.bool_]) -> ImageRows:
 
 
 def crowded_images(predictions: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
-    """Return which images are crowded, that is, have more than :data:`~evaluator.kernels.CROWD` predictions.
+    """Return whether each image is crowded: it has more than :data:`~evaluator.kernels.CROWD` predictions.
 
     ``predictions`` is the number of predictions in each image.
 
     In a crowded image, the annotations could change the number of curve entries so much that the CPU time would reveal
-    the annotations. Therefore, crowded images are processed in a way whose running time depends little on annotations.
+    the annotations. Therefore, crowded images are processed so that the running time depends little on the annotations.
 
     >>> crowded_images(np.array([256, 257]))
     array([False,  True])

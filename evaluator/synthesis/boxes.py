@@ -60,8 +60,8 @@ def boxes_within(stream: RandomStream, boxes: Ints, *, share: float) -> Ints:
 def confidences(stream: RandomStream, right: Ints, *, quality: float) -> Ints:
     """Return the confidences of a simulated detector, in millionths.
 
-    ``right`` is 1 for correct predictions and 0 for others. The confidences of a better detector depend more on
-    ``right``.
+    ``right`` is 1 for correct predictions and 0 for others. The better the detector, the more its confidences
+    depend on ``right``.
     """
     base = 0.35 * right + 0.65 * stream.uniform(len(right))
     blend = quality * base + (1.0 - quality) * stream.uniform(len(right))

@@ -1,4 +1,4 @@
-"""Generates data for image-level classification. Each image shows a few classes and does not show the others."""
+"""Generates data for image-level classification. Each image shows only a few of the classes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

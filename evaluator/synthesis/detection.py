@@ -73,7 +73,7 @@ class DetectionScene:
     def detections(self, stream: RandomStream, *, quality: float) -> tuple[Ints, Ints, Ints, Ints]:
         """Return the images, labels, boxes and confidences of all predictions, sorted by image.
 
-        For each of the ancestors of its class, a prediction is repeated with the label of the ancestor.
+        Each prediction is repeated for every ancestor of its class, with the label of the ancestor.
         """
         error_rate = 1.0 - quality
         image, label, box, right = (

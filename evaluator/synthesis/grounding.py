@@ -98,7 +98,7 @@ class PhraseScene:
 
 
 def _around(boxes: Ints, exists: Bools) -> Ints:
-    """Return the smallest box that contains all boxes of a phrase, for each phrase."""
+    """Return, for each phrase, the smallest box that contains all of its boxes."""
     counted = exists[:, :, None]
     low = np.where(counted, boxes, MILLION).min(axis=1)
     high = np.where(counted, boxes, -1).max(axis=1)

@@ -1,4 +1,4 @@
-"""Generates data for instance segmentation: the data for detection, with elliptical masks in most boxes."""
+"""Generates data for instance segmentation: the detection data, plus elliptical masks in most boxes."""
 
 import base64
 import zlib
@@ -87,7 +87,10 @@ class MaskScene:
 
 
 def _span(low: int, high: int, side: int) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
-    """Return the squared distance of each pixel from the center of a box along one axis, scaled to 1 at the edge."""
+    """Return the squared distance of each pixel from the center of a box along one axis.
+
+    Distances are divided by half the side length of the box.
+    """
     first, last = low * side // MILLION, max(high * side // MILLION, low * side // MILLION + 1)
     offset = (2 * np.arange(side) + 1 - first - last) / (last - first)
     offset[(first + last) // 2 if last - first > 1 else first] = 0.0

@@ -123,7 +123,7 @@ class Scorer(Protocol[TruthType, ParametersType, SubmissionType]):
         """Score a parsed submission on every split."""
 
     def template(self, truth: TruthType) -> str:
-        """Return the content of a template submission, which has every image and no predictions."""
+        """Return the content of a template submission, which contains every image and no predictions."""
 
     def ceiling(self, truth: TruthType, parameters: ParametersType) -> str:
         """Return the content of the best possible submission, which predicts exactly the ground truth."""
@@ -172,8 +172,8 @@ class FastPath(Protocol[TruthType_contra, ParametersType_contra]):
         """Read a submission without scoring it, and add notices about it to ``findings``.
 
         Return None if the file has no defect; otherwise, return the reason why the reference implementation must check
-        the file. Only the public parts of the ground truth are used, so a check kit suffices: a file that contains only
-        these parts, with which participants check submissions offline.
+        the file. Only the public parts of the ground truth are used. Therefore, ``truth`` may come from a check kit,
+        the file that participants use to check submissions offline.
         """
 
 

@@ -25,7 +25,7 @@ def scatter(confidences, codes, next_free, keys):
 
     Parameters
     ----------
-    confidences : float64 array of shape (N,), not negative
+    confidences : float64 array of shape (N,), nonnegative
     codes : uint32 array of shape (N,)
         2 × bucket, plus 1 for a false positive.
     next_free : int64 array of shape (buckets,)

@@ -15,8 +15,8 @@ from evaluator.kernels.text.bits import as_bits
 CODE_BITS = 9
 CODES = 1 << CODE_BITS
 # Roles of an entry of a precision/recall curve: it is left out, or it is a true positive, a false positive or a true
-# positive with a reduced weight. PARTIAL is the role of a matched group-of box, which counts with a parameter of the
-# track as its weight instead of 1.
+# positive with a reduced weight. PARTIAL is the role of a matched group-of box, whose weight is a parameter of
+# the track.
 LEFT_OUT, TRUE, FALSE, PARTIAL = range(4)
 
 FEW = 48  # Curves with fewer entries than this are sorted by insertion, which is faster for short arrays.

@@ -53,8 +53,8 @@ BACKGROUND_OVERLAP = 0.1
 def _is_absorbed(found, overlaps, offsets, threshold, rules, row):
     """Return whether a group-of box absorbs a prediction that hits no ordinary box.
 
-    It does if enough of the prediction's area lies inside the box. If so, the prediction competes to be the most
-    confident one that the box absorbs.
+    The box absorbs the prediction if enough of the prediction's area lies inside the box. The prediction then competes
+    to be the most confident prediction in the box.
     """
     group = overlaps.groups[rules, row]
     if group < 0 or not overlaps.shares[rules, row] >= threshold:

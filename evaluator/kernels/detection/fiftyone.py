@@ -77,8 +77,8 @@ def _best_object(boxes, box, objects, first, stop, threshold, available):
 def _best_group(boxes, box, groups, first, stop, threshold):
     """Return the index and the IoA of the group-of box with the highest IoA; (-1, 0) if no IoA reaches the threshold.
 
-    IoA is the fraction of the prediction's area that lies inside the group-of box. In a tie, the last of the group-of
-    boxes is chosen or, if their IoA is 1, the first.
+    IoA is the fraction of the prediction's area that lies inside the group-of box. In a tie, the last of these
+    boxes is chosen, or the first if the IoA is 1.
     """
     best, highest = np.int64(-1), 0.0
     for target in range(first, stop):

@@ -26,7 +26,7 @@ def unscored_class(truth, label):
     """
     labels = len(truth.labels.starts) - 1
     if label > labels:
-        # A class code above the number of labels in the ground truth was returned by this function before.
+        # Codes above the number of labels in the ground truth are results of an earlier call of this function.
         return label
     return labels + 1 + (label if label >= 0 else labels)
 
@@ -46,7 +46,7 @@ def add_entry(truth, state, confidence, label, image, kind):
 
 @inlined
 def add_unscored(truth, state, confidence, label, image):
-    """Append an entry for a prediction that is not scored to a precision/recall curve.
+    """Append an entry to a precision/recall curve for a prediction that is not scored.
 
     Nothing is appended for the first :data:`~evaluator.kernels.CROWD` predictions of an image. Later predictions that
     are not scored get an entry, so that the running time does not reveal which of them are scored.
@@ -59,8 +59,9 @@ def add_unscored(truth, state, confidence, label, image):
 def claim(truth, state, offsets, threshold, image, position, target, confidence, coordinates):
     """Record that a detection claims a box.
 
-    If another detection has already claimed the box, the one that comes second in the order of
-    :func:`~evaluator.kernels.overlap.precedes` loses it: it is absorbed by a group-of box or becomes a false positive.
+    If another detection has already claimed the box, the detection that comes second in the order of
+    :func:`~evaluator.kernels.overlap.precedes` loses the box. It is then absorbed by a group-of box or becomes a false
+    positive.
 
     A detection may only match the box that it overlaps most. Therefore, the true positive of a box is the first in that
     order among all detections that claim the box, and the result does not depend on the order in which detections are
@@ -115,10 +116,10 @@ def match_detection(truth, state, offsets, threshold, image, position, confidenc
 
 @subroutine
 def collect(state, image, label, confidence, coordinates):
-    """Store a prediction that is matched later.
+    """Store a prediction, so that it can be matched later.
 
-    This is done for images with more than 10,000 predictions (see :mod:`.overfull`), and if the score is to be
-    explained.
+    Predictions are stored if their image has more than 10,000 predictions (see :mod:`.overfull`), or if the score is to
+    be explained.
     """
     at = state.counts[COLLECTED]
     state.collected_images[at], state.collected_labels[at] = image, label

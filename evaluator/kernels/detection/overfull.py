@@ -1,7 +1,7 @@
 """Matches the predictions in overfull images, which have more than 10,000 predictions.
 
 At most 10,000 detections per image and class are scored. Predictions in overfull images are first collected and then
-cut to this limit. Only the remaining predictions are matched.
+reduced to this limit. Only the remaining predictions are matched.
 """
 
 import numpy as np

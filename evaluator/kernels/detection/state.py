@@ -13,7 +13,7 @@ MAX_PER_IMAGE_AND_CLASS = 10_000
 # Index of the number of collected predictions in the array ``counts``. Lower indices are in evaluator.kernels.reading.
 COLLECTED = 11
 COUNTS = 12
-# Instead of the kind of an entry, for group-of boxes with the weight 0, which are not entries.
+# Value of ``group_kind`` if group-of boxes have the weight 0 and therefore get no curve entries.
 NO_ENTRY = -1
 # Values of the elements of ``DetectionState.collects``, which determine the predictions that are stored.
 NONE_OF_IMAGE, WITH_AREA, ALL_OF_IMAGE = range(3)

@@ -67,9 +67,10 @@ def read_strings(data, at, stop, truth, state, threshold, group_kind):
         Offsets of the first line and of the end; the byte at ``stop - 1`` is a line feed.
     truth : KernelTruth
     state : DetectionState
-        Must have room for one more entry per 12 bytes (the length of the shortest prediction) and copy for an ancestor,
-        one more entry per group in the images that are read, and one more hash of an unknown image per 3 bytes. A group
-        needs its own entry, because the detections that it absorbs can be entries too.
+        Must have room for the curve entries of all predictions (at most one per 12 bytes, the length of the shortest
+        prediction), of their copies for ancestors, and of all groups in the images that are read, and for one hash of
+        an unknown image per 3 bytes. A group needs its own entry, because the detections that it absorbs can be entries
+        too.
     threshold : float64
         Smallest IoU of a match.
     group_kind : int64

@@ -12,9 +12,10 @@ from evaluator.kernels.relationships.comparing import as_float32, claim, triplet
 from evaluator.kernels.relationships.state import BLOCK
 
 # Outcomes of curve entries. UNKNOWN applies to pairs with an unknown label and to images that are not scored; IGNORED
-# applies to other pairs that are not scored. A false positive has the outcome FALSE plus its kind of error, or FIXABLE
-# plus its kind of error if it would hit a triplet if its error were fixed. If the kind is RELATION, a second entry for
-# the pair, with the outcome ARRIVAL, is added to the curve of the relation of that triplet.
+# applies to other pairs that are not scored. A false positive has the outcome FIXABLE plus its kind of error if it
+# would hit a triplet without this error. All other false positives have the outcome FALSE plus their kind of error. If
+# a FIXABLE error has the kind RELATION, a second entry for the pair, with the outcome ARRIVAL, is added to the curve of
+# the relation of that triplet.
 UNKNOWN, IGNORED, HIT, ARRIVAL = range(4)
 FALSE, FIXABLE, OUTCOMES = 8, 16, 32
 # Kinds of errors, and the overlap up to which a pair counts as background; see ``evaluator.metrics.errors``.
@@ -24,7 +25,7 @@ BACKGROUND_OVERLAP = 0.1
 
 @inlined
 def _better(triplet, overlap, is_candidate, best):
-    """Return the better of a triplet and the best one so far. Only candidates may be chosen.
+    """Return the given triplet if it is a candidate with a higher overlap than ``best``, otherwise ``best``.
 
     The comparison has no branches, because the CPU could not predict which triplet is better.
     """
@@ -36,7 +37,7 @@ def _better(triplet, overlap, is_candidate, best):
 def _kind_of(threshold, exact, relation, subject, object_, highest):
     """Return the kind of error of a false positive, and the triplet (index, overlap) to which the error refers.
 
-    The triplet of kinds that cannot be fixed is that of ``exact``.
+    If the error cannot be fixed, the triplet is ``exact``.
     """
     if exact[1] >= threshold:
         return DUPLICATE, exact
@@ -55,8 +56,9 @@ def _kind_of(threshold, exact, relation, subject, object_, highest):
 def explain(truth, state, threshold, entry, is_scored, codes, exact, confidence, coordinates):
     """Determine the outcome of a pair, and let it claim the triplet that it would hit if its error were fixed.
 
-    The pair is compared with all triplets of its image. If there is none, or if the pair is not scored, the pair is
-    compared too, and the result is discarded. Otherwise, the time would reveal which triplets exist.
+    The pair is compared with all triplets of its image. If the image has no triplets, the pair is compared with a
+    triplet of another image, and the result is discarded. Pairs that are not scored are compared too. Otherwise, the
+    time would reveal which triplets exist.
 
     Parameters
     ----------

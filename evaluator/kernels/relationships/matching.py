@@ -69,7 +69,7 @@ def _is_scored(truth, image, one, two):
 def _first_triplet(truth, image, key):
     """Return the index of the image's first triplet whose key is not smaller than ``key``.
 
-    A key encodes an image, both labels and a relation as one number.
+    A key encodes an image, two labels and a relation as one number.
     """
     low, high = np.int64(truth.triplets_from[image]), np.int64(truth.triplets_from[image + 1])
     while low < high:

@@ -96,7 +96,7 @@ class RelationshipState(NamedTuple):
         Without these entries, running time and memory use would reveal which pairs are scored.
     outcomes : uint8 array of shape (capacity,), or empty if the score is not to be explained
         The outcome of each entry; see :mod:`evaluator.kernels.relationships.explaining`. A pair that hits a triplet has
-        the outcome of a duplicate.
+        the outcome of a duplicate until :func:`evaluator.tracks.relationships.fast.explanation.decide` changes it.
     """
 
     counts: NDArray[np.int64]

@@ -57,7 +57,7 @@ def leading_zeros(context: Any, word: Any) -> Any:
 
 @intrinsic
 def high_product(context: Any, one: Any, other: Any) -> Any:
-    """Return the upper 64 bits of the 128-bit product of two uint64."""
+    """Return the upper 64 bits of the 128-bit product of two uint64 values."""
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         wide = ir.IntType(128)
@@ -153,7 +153,7 @@ byte_at = _checked_byte_at if config.BOUNDSCHECK else _byte_at
 
 @inlined
 def digits_in(word):
-    """Return how many leading bytes of a word are from 0 to 9.
+    """Return the number of leading bytes of a word that have values from 0 to 9.
 
     To find digits in ASCII text, XOR each byte with 0x30 first, which converts the digits to the numbers 0 to 9.
     """

@@ -43,10 +43,10 @@ def _explained(truth: ClassificationTruth, entries: Entries, report: SplitReport
 
 
 def _confusions(entries: Entries) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return, as two arrays, each present class and the absent class of the same image that has a higher confidence.
+    """Return pairs of a present class and an absent class of the same image that has a higher confidence.
 
-    If several absent classes of an image have a higher confidence, the one with the highest confidence is returned. The
-    pairs of an image are adjacent.
+    The result is two arrays, with the present and the absent class of each pair. If several absent classes of an image
+    have a higher confidence, the class with the highest confidence is returned. The pairs of an image are adjacent.
     """
     borders = np.flatnonzero(np.diff(entries.images, prepend=-1, append=-1))
     actual, predicted = [np.empty(0, np.int64)], [np.empty(0, np.int64)]

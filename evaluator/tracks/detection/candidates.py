@@ -104,14 +104,14 @@ def ancestors_of(
 
 
 def are_valid(detections: Detections) -> NDArray[np.bool_]:
-    """Return which detections have a positive area and a confidence above ``LOWEST_CONFIDENCE``, shape (N,)."""
+    """Return whether each detection has a positive area and a confidence above ``LOWEST_CONFIDENCE``, shape (N,)."""
     boxes = detections.boxes
     has_area = (boxes[:, 0] < boxes[:, 1]) & (boxes[:, 2] < boxes[:, 3])
     return np.asarray(has_area & (detections.confidences > LOWEST_CONFIDENCE))
 
 
 def are_verified(truth: ObjectTruth, detections: Detections) -> NDArray[np.bool_]:
-    """Return which detections have a label that is verified as present or as absent in their image, shape (N,)."""
+    """Return whether each detection has a label that is verified as present or absent in its image, shape (N,)."""
     # Without detections, the arrays of the ground truth are not needed, so they are not read.
     if not len(detections):
         return np.zeros(0, bool)
@@ -119,7 +119,7 @@ def are_verified(truth: ObjectTruth, detections: Detections) -> NDArray[np.bool_
 
 
 def indices_within_cap(truth: ObjectTruth, detections: Detections, tie_breaks: TieBreaks) -> NDArray[np.int64]:
-    """Return the indices of the 10,000 most confident detections for each image and label.
+    """Return the indices of the most confident detections, at most 10,000 for each image and label.
 
     This limit applies to every label, whether or not it is verified (known to be present or absent) in the image. All
     labels that are not in the ground truth are treated as one label.

@@ -71,7 +71,7 @@ def _ranges(
     images: int,
     labels: int,
 ) -> dict[str, NDArray[Any]]:
-    """Return where each image begins among the verified classes, and each verified class among the boxes and groups.
+    """Return the start of each image in the verified classes, and of each verified class in the boxes and groups.
 
     A class is verified in an image if its presence or absence is known. ``verified``, ``boxes`` and ``groups`` are
     ascending keys (image × number of labels + label).

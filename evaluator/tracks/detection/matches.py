@@ -56,7 +56,7 @@ class Matches:
     curves: NDArray[np.int64]
 
     def __getitem__(self, chosen: NDArray[np.bool_]) -> "Matches":
-        """Return the matches of the selected detections. The confidences at which groups are matched are all kept."""
+        """Return the matches of the selected detections. The confidences of all groups are kept."""
         by_detection = {one.name for one in fields(self)} - {"group_confidences"}
         return Matches(
             **{name: getattr(self, name)[chosen] for name in by_detection}, group_confidences=self.group_confidences
@@ -80,7 +80,7 @@ class Matches:
         return winning_claims(targets, self.detections.confidences, self.shares, self.detections.coordinates)
 
     def crowded(self, truth: ObjectTruth) -> NDArray[np.bool_]:
-        """Return which images have so many predictions that they count as crowded, shape (images,).
+        """Return whether each image is crowded (has unusually many predictions), shape (images,).
 
         See :func:`crowded_images`.
         """

@@ -66,7 +66,7 @@ def outcome_of(truth: DetectionTruth, matches: Matches, parameters: DetectionPar
 
 
 def within_cap(truth: DetectionTruth, detections: Detections) -> Detections:
-    """Return the 10,000 most confident detections for each image and label, or all of them if there are fewer."""
+    """Return the most confident detections, at most 10,000 for each image and label."""
 
     def tie_breaks(rivals: NDArray[np.int64]) -> tuple[NDArray[np.float64], Sequence[NDArray[np.float64]]]:
         tied = detections[rivals]

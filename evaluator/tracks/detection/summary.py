@@ -15,7 +15,7 @@ Counts = NDArray[np.integer[Any]] | Numbers
 
 
 def weighted(ordinary: Counts, groups: Counts, group_weight: float) -> Numbers:
-    """Return the number of positives of each class: ordinary objects, plus groups times the weight of a group.
+    """Return the number of positives of each class: ordinary objects, plus groups multiplied by their weight.
 
     >>> weighted(np.array([2, 0]), np.array([1, 1]), 0.5)
     array([2.5, 0.5])

@@ -121,9 +121,9 @@ def predicted(truth: RelationshipsTruth, table: SubmissionTable) -> Pairs:
 def match(truth: RelationshipsTruth, table: SubmissionTable, threshold: float, progress: Progress) -> PairMatches:
     """Match the pairs in a submission with triplets and phrases. The result is sorted by descending confidence.
 
-    Of the triplets with the same image, labels and relation, a pair can hit only the one that it overlaps most, and
-    only if the overlap reaches the threshold. If several pairs could hit the same triplet, only the most confident one
-    does. The same rules apply to phrases.
+    Of the triplets with the same image, labels and relation, a pair can hit only the triplet that it overlaps most,
+    and only if the overlap reaches the threshold. If several pairs could hit the same triplet, only the most confident
+    one does. The same rules apply to phrases.
 
     Pairs that are not scored are matched too. Otherwise, running time and memory use would reveal which labels
     annotators verified as present or absent.

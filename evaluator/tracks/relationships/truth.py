@@ -21,7 +21,7 @@ class RelationshipsParameters(TrackParameters):
     Attributes
     ----------
     iou_threshold : float
-        Smallest overlap with which a pair hits a triplet or a phrase.
+        Smallest overlap at which a pair hits a triplet or a phrase.
     weights : three floats
         Weights, in the score, of the mAP of relationships, of recall@50 and of the mAP of phrases.
     """

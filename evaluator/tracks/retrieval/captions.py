@@ -14,8 +14,8 @@ MIN_ORDERED = 5
 # Smallest number of captions for the check whether captions of the same image are adjacent in the file. Fewer captions
 # would too often be adjacent by chance.
 MIN_GROUPED = 20
-# An image id with fewer characters than this can be part of a caption id by chance. It counts as part of the caption id
-# only if it is a separate word in it.
+# An image id with fewer characters than this can be part of a caption id by chance. Such an image id
+# counts as part of the caption id only if it is a separate word there.
 MIN_ID_CHARACTERS = 5
 
 
@@ -46,7 +46,7 @@ def _contains(caption: str, image: str) -> bool:
 
 
 def revealing_order(captions: Mapping[str, str], images: Sequence[str]) -> str:
-    """Return which order of captions reveals the images they belong to: "in the file" or "by id"; "" if neither does.
+    """Return the order of captions that reveals the images they belong to: "in the file", "by id", or "" if neither.
 
     An order of captions reveals their images if it follows the order of the images, forwards or backwards, or if
     captions of the same image are adjacent in more than half of the positions where this is possible.

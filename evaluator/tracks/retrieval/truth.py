@@ -54,7 +54,7 @@ class RetrievalTruth(Truth):
 
     @property
     def public_arrays(self) -> dict[str, NDArray[np.int64]]:
-        """The arrays in a check kit, with which participants check their submissions: an arbitrary image per caption.
+        """The arrays for a check kit, which participants use to check submissions: an arbitrary image per caption.
 
         The image that a caption really belongs to is secret. A check needs some image for each caption, so the images
         are assigned to the captions in turn.
@@ -65,10 +65,9 @@ class RetrievalTruth(Truth):
     def queries(self, direction: Direction) -> Queries:
         """Return the queries of a direction and their answers, both sorted by id.
 
-        A direction is image to sentence, or sentence to image. The order of captions in the ground truth folder could
-        reveal their images. Defects of a submission are reported in the order of the queries, so the queries are
-        sorted. This is necessary only for ground truths that were prepared by earlier versions, which kept the order of
-        the folder.
+        A direction is image to sentence, or sentence to image. Defects of a submission are reported in the order of the
+        queries. Without sorting, this order could reveal which images the captions belong to, because ground truths
+        that were prepared by earlier versions keep the order of captions in the ground truth folder.
         """
         captions = dict(sorted((caption, index) for index, caption in enumerate(self.captions)))
         images = {self.images[code]: code for code in np.unique(self.caption_images).tolist()}

@@ -69,10 +69,7 @@ def match(
 def within_cap(
     truth: SegmentationTruth, detections: Detections, masks: Masks, object_masks: Masks
 ) -> tuple[Detections, Masks]:
-    """Return the 10,000 most confident detections for each image and label, with their masks.
-
-    If there are fewer than 10,000, all of them are returned.
-    """
+    """Return the most confident detections, at most 10,000 for each image and label, with their masks."""
 
     def tie_breaks(rivals: NDArray[np.int64]) -> tuple[NDArray[np.float64], list[NDArray[Any]]]:
         tied, tied_masks = detections[rivals], masks[rivals]
@@ -92,7 +89,7 @@ def are_on_boxes(
     settled: NDArray[np.bool_],
     threshold: float,
 ) -> NDArray[np.bool_]:
-    """Return which detections match an object that has only a box, shape (N,).
+    """Return whether each detection matches an object that has only a box, shape (N,).
 
     Detections that already match a mask or a group (``settled``) are not considered.
 

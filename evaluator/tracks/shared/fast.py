@@ -85,7 +85,7 @@ class Reader(Protocol):
     def images(self) -> int:
         """The number of images read so far. With one row per prediction, it is an upper bound.
 
-        With one row per prediction, an image that is not in the ground truth is counted once for each of its rows.
+        In that case, an image that is not in the ground truth is counted once for each of its rows.
         """
 
     def read(self, data: Bytes, stop: int, position: int) -> None:

@@ -104,9 +104,10 @@ class Labelling:
         return cls(images, labels, names, *lists, ancestors, above, below, *codes, present)
 
     def verified_as(self, *, present: bool) -> tuple[Codes, Codes]:
-        """Return the image and the label of each verification as present or as absent, including implied ones.
+        """Return the image and the code of each label verified as present, or as absent if ``present`` is false.
 
-        If a label is present, its ancestors are present too. If a label is absent, its descendants are absent too.
+        Implied labels are included: if a label is present, its ancestors are present too. If a label is absent, its
+        descendants are absent too.
         Source: the Open Images V4 paper, 5.2.1.
         """
         chosen = self.present == present

@@ -149,7 +149,7 @@ class OneAnswerScorer(Scorer[OneAnswerTruth, Mapping[str, Any], SubmissionTable]
         return csv_text(self.track.form.long_header, ((image, *guess) for image in truth.images))
 
     def ceiling(self, truth: OneAnswerTruth, parameters: Mapping[str, Any]) -> str:
-        """Return the best possible submission, in which every answer is that of the ground truth."""
+        """Return the best possible submission, in which every answer is taken from the ground truth."""
         columns, cells = self.track.form.predicted, []
         answers = truth.answers(columns)
         for column in columns:

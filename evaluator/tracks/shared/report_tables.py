@@ -21,7 +21,7 @@ class ErrorFigures(Protocol):
     def misses(self, kind: int) -> float:
         """Return the number of objects that were missed because of the given kind of error.
 
-        The number may be fractional, because a missed group-of box counts with its weight.
+        The number may be fractional, because a missed group-of box adds its weight instead of 1.
         """
 
     def gain_without(self, kind: int) -> float:
@@ -109,7 +109,7 @@ def by_kind(errors: ErrorFigures, kinds: Sequence[str], metric: str) -> list[Cla
     """Return a row for each kind of error: numbers of false positives and of misses, and the gain if they were fixed.
 
     The gain is the increase in ``metric``. The false positives of all kinds add up to the false positives of the
-    submission, and the misses add up to the objects that were not found. A missed group-of box counts with its weight.
+    submission, and the misses add up to the objects that were not found. A missed group-of box adds its weight.
     """
     return [
         {

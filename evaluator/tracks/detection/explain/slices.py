@@ -38,7 +38,7 @@ def slices(
     in_split: Mask,
     by_size: Sequence[ClassRow],
 ) -> list[ClassRow]:
-    """Return a row for each size and each attribute value: how many ordinary objects have it, and how many are matched.
+    """Return a row for each size and each attribute value, with the numbers of ordinary objects and of matched objects.
 
     A false positive has a size but no attributes. Therefore, the mAP of a size includes the false positives of that
     size, as in COCO, and the slices by attribute have no mAP. Group-of boxes are not in any slice.

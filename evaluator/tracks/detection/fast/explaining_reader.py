@@ -57,7 +57,7 @@ class ObjectOutcomes(NamedTuple):
 
 
 class ExplainingReader(BlockReader):
-    """A reader for one thread that collects the predictions of an image and then determines their outcomes.
+    """Collects the predictions of an image in one thread, and then determines their outcomes.
 
     In the Kaggle layout, each line has all predictions of an image. In the long layout, which has one line for each
     prediction, all predictions are kept until the end of the file; see :func:`explain_kept`.
@@ -118,8 +118,8 @@ class ExplainingReader(BlockReader):
     def read(self, data: Bytes, stop: int, position: int) -> None:
         """Read the lines before the offset ``stop``.
 
-        In the Kaggle layout, determine the outcomes of their predictions. In the long layout, only keep the
-        predictions, because other predictions for the same images may follow.
+        In the Kaggle layout, determine the outcomes of the predictions in these lines. In the long layout, only keep
+        the predictions, because other predictions for the same images may follow.
 
         Raises
         ------

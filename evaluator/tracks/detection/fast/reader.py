@@ -38,7 +38,7 @@ BYTES_PER_LINE = 3
 
 
 class BlockReader:
-    """A reader of blocks of a detection submission for one thread, with the arrays that its kernels update.
+    """Reads blocks of a detection submission in one thread, and holds the arrays that the kernels update.
 
     Parameters
     ----------
@@ -102,14 +102,16 @@ class BlockReader:
     def images(self) -> int:
         """The number of images read so far. With one row per prediction, it is an upper bound.
 
-        With one row per prediction, an image that is not in the ground truth is counted once for each of its rows.
+        In that case, an image that is not in the ground truth is counted once for each of its rows.
         """
         if self.header.kaggle:
             return int(self.state.counts[IMAGES])
         return int(np.count_nonzero(self.state.named) + self.state.counts[UNKNOWN_IMAGES])
 
     def read_block(self, data: Bytes, stop: int) -> None:
-        """Read the lines before the offset ``stop`` with a kernel. Its arrays must have room for their predictions.
+        """Read the lines before the offset ``stop`` with a kernel.
+
+        The arrays of the kernel must have room for all predictions in these lines.
 
         Raises
         ------
@@ -135,7 +137,7 @@ class BlockReader:
 
 
 class DetectionReader(BlockReader):
-    """A reader of detection submissions for one thread that matches predictions and keeps them as curve entries.
+    """Reads a detection submission in one thread, matches its predictions, and keeps them as curve entries.
 
     A curve entry is a prediction in a precision/recall curve.
 

@@ -62,8 +62,8 @@ def check(
     """Read a submission without scoring it, and add notices about it to ``findings``.
 
     Return None if the file has no defect; otherwise, return the reason why the reference implementation must check the
-    file. Only the public parts of the ground truth are used, so a check kit suffices: a file that contains only these
-    parts, with which participants check submissions offline.
+    file. Only the public parts of the ground truth are used. Therefore, ``truth`` may come from a check kit, the file
+    that participants use to check submissions offline.
     """
     try:
         readers = read_once(submission, resources, public_kernel_truth(truth), parameters)

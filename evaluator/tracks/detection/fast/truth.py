@@ -36,7 +36,7 @@ def kernel_truth(truth: DetectionTruth, *, expand_predictions: bool) -> KernelTr
 
 
 def _ancestors(truth: DetectionTruth, *, wanted: bool) -> dict[str, Any]:
-    """Return the ancestors of each label; none if they are not wanted."""
+    """Return the arrays with the ancestors of each label, or empty arrays if ``wanted`` is false."""
     ancestors_from, ancestors = truth.ancestors_from, truth.ancestors
     if not wanted:
         ancestors_from, ancestors = np.zeros_like(ancestors_from), ancestors[:0]
@@ -63,9 +63,8 @@ def public_kernel_truth(truth: DetectionTruth) -> KernelTruth:
 def without_annotations(truth: KernelTruth) -> KernelTruth:
     """Return the ground truth without its boxes and verified classes. The images and labels are kept.
 
-    Kernels that read a submission without matching its predictions need only these.
-
-    A class is verified in an image if its presence or absence is known.
+    A kernel needs only images and labels to read a submission without matching its predictions. A class is verified in
+    an image if its presence or absence is known.
     """
     return truth._replace(**_read_only(_no_annotations(len(truth.usage))))
 

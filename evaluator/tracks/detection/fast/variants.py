@@ -1,8 +1,8 @@
-"""Assigns roles (true positive, false positive or left out) to the curve entries of detections that are explained.
+"""Assigns roles (true positive, false positive or left out) to curve entries, to explain a detection score.
 
 Each entry has a code that encodes its outcome; see :mod:`evaluator.kernels.detection.explained`. An explanation shows
-several average precisions, such as the one that the submission would have without false positives. For each of them,
-entries with the same code have the same role. The functions return the role of each code, as arrays of shape (CODES,).
+several average precisions, such as the average precision without false positives. In each of them, entries with the
+same code have the same role. The functions return the role of each code, as arrays of shape (CODES,).
 """
 
 import numpy as np
@@ -49,17 +49,17 @@ def _roles(in_split: Mask, true: Mask, false: Mask, partial: Mask | None = None)
 
 
 def as_scored(in_split: Mask, group_weight: float) -> Roles:
-    """Return the roles, such as true positive, that the entries with each code have when the score is computed.
+    """Return the role of each code, such as true positive, in the score itself.
 
-    A code encodes the outcome of an entry. ``in_split`` selects the codes of a split; other entries are left out.
+    A code encodes the outcome of a curve entry. ``in_split`` selects the codes of a split; other entries are left out.
     """
     return _roles(in_split, OUTCOME == HIT, IS_FALSE, (OUTCOME == GROUP) & (group_weight > 0))
 
 
 def without_errors(in_split: Mask, group_weight: float, kind: int) -> Roles:
-    """Return the roles, such as true positive, that the entries with each code would have without errors of one kind.
+    """Return the role of each code, such as true positive, for a submission without errors of one kind.
 
-    A code encodes the outcome of an entry. ``CurveErrors.gain_without`` describes how errors are fixed.
+    A code encodes the outcome of a curve entry. ``CurveErrors.gain_without`` describes how errors are fixed.
     """
     true, false = OUTCOME == HIT, IS_FALSE & (FALSE + kind != OUTCOME)
     if kind == CLASS:
@@ -70,26 +70,26 @@ def without_errors(in_split: Mask, group_weight: float, kind: int) -> Roles:
 
 
 def without_false_positives(in_split: Mask, group_weight: float) -> Roles:
-    """Return the roles, such as true positive, that the entries with each code would have without false positives.
+    """Return the role of each code, such as true positive, for a submission without false positives.
 
-    A code encodes the outcome of an entry. The entries of false positives are left out.
+    A code encodes the outcome of a curve entry. The entries of false positives are left out.
     """
     return _roles(in_split, OUTCOME == HIT, np.zeros(CODES, bool), (OUTCOME == GROUP) & (group_weight > 0))
 
 
 def of_size(in_split: Mask, size: int) -> Roles:
-    """Return the roles, such as true positive, that the entries with each code have in the score for one size.
+    """Return the role of each code, such as true positive, in the score for objects of one size.
 
-    A code encodes the outcome and the size of an entry. Entries of other sizes and of group-of boxes are left out.
+    A code encodes the outcome and the size of a curve entry. Entries of other sizes and of group-of boxes are left out.
     """
     return _roles(in_split & (size == SIZE), OUTCOME == HIT, IS_FALSE)
 
 
 def ablated(in_split: Mask, *, plain: bool, verified_only: bool, group_weight: int) -> Roles:
-    """Return the roles, such as true positive, that the entries with each code have under a combination of rules.
+    """Return the role of each code, such as true positive, under a combination of rules in the ablation table.
 
-    A code encodes the outcome of an entry. The ablation table compares these combinations. If ``plain`` is true, the
-    copies of boxes that the hierarchy adds are left out. The group-of weight is 0 or 1.
+    A code encodes the outcome of a curve entry. If ``plain`` is true, the copies of boxes that the
+    hierarchy adds are left out. The group-of weight is 0 or 1.
     """
     if plain:
         true, false, unverified = PLAIN == PLAIN_HIT, PLAIN == PLAIN_FALSE, PLAIN == PLAIN_UNVERIFIED

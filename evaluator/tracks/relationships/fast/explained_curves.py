@@ -66,7 +66,8 @@ class ExplainedCurves:
         scored, unscored = np.split(counts, 2)
         true, fixable = scored[:, HIT], np.array([scored[:, FIXABLE + kind] for kind in ERRORS])
         false = fixable + [scored[:, FALSE + kind] for kind in ERRORS]
-        # The triplets that would be hit if one error were fixed. An error in the relation is fixed in another curve.
+        # Number of triplets of each relation that would be hit if one error were fixed. If the error is the relation,
+        # the pair has an ARRIVAL entry in the curve of the triplet's relation.
         found = np.delete(fixable, RELATION, axis=0).sum(axis=0) + scored[:, ARRIVAL]
         positives = np.append(self.truth.positives(split), 0)
         lost = positives - true - found
@@ -84,10 +85,10 @@ class ExplainedCurves:
     def _areas(
         self, split: str, positives: NDArray[np.int64], lost: NDArray[np.int64], true: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """Return the average precisions of relationships, and those that :attr:`ErrorNumbers.fixed` contains.
+        """Return the average precisions of the score, followed by the rows of :attr:`ErrorNumbers.fixed`.
 
-        The result has the shape (kinds + 3, relations + 1). ``lost`` are the triplets of each relation that no pair
-        would hit if one error were fixed, and ``true`` those that are hit.
+        The result has the shape (kinds + 3, relations + 1). ``true`` is the number of triplets of each relation that
+        are hit, and ``lost`` the number of those that no pair would hit even if one error were fixed.
         """
         as_scored, without = variants.as_relationships(split), variants.without_false_positives(split)
         fixed = [variants.without_errors(split, kind) for kind in ERRORS]

@@ -40,7 +40,9 @@ def read_file(
     *,
     explains: bool = False,
 ) -> Sequence[RelationshipReader]:
-    """Read a submission file with one reader for each thread. ``explains`` is whether the score is to be explained.
+    """Read a submission file with one reader for each thread.
+
+    ``explains`` must be true if the score is to be explained.
 
     Raises
     ------
@@ -75,10 +77,10 @@ class MergedPairs:
         so that the buckets need not be sorted.
     order : int64 array of shape (N,)
         Index that each entry had when the file was read, counted over all threads.
-    winners : int64 arrays of shape (M,)
-        That index for the entry that hits each triplet, and for the one that hits its phrase; -1 if there is none. If
-        the score is to be explained, a third array has the entries that could hit each triplet if their error were
-        fixed.
+    winners : two or three int64 arrays of shape (M,)
+        Index, as in ``order``, of the entry that hits each triplet, and of the entry that hits its phrase; -1 if there
+        is none. If the score is to be explained, the third array has the index of the entry that would hit each triplet
+        if its error were fixed.
     """
 
     entries: PairEntries
@@ -87,7 +89,7 @@ class MergedPairs:
 
     @classmethod
     def of(cls, readers: Sequence[RelationshipReader]) -> "MergedPairs":
-        """Merge the states of all threads into that of the first one, and sort the entries."""
+        """Merge the states of all threads into the state of the first thread, and sort the entries."""
         first, offset = readers[0], readers[0].entries
         for other in readers[1:]:
             merge(first.state, other.state, offset)

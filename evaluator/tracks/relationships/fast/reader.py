@@ -35,7 +35,7 @@ NO_CODES = np.empty((0, 3), np.int32)
 def kernel_truth(truth: RelationshipsTruth, *, explains: bool = False) -> KernelTruth:
     """Return the arrays of a ground truth in the form that the kernels expect.
 
-    ``explains`` is whether the score is to be explained.
+    ``explains`` must be true if the score is to be explained.
     """
     closed = np.array([truth.images_listed, truth.labels_listed, truth.relations_listed])
     codes = NO_CODES
@@ -86,7 +86,7 @@ def public_kernel_truth(truth: RelationshipsTruth) -> KernelTruth:
 
 
 class RelationshipReader:
-    """A reader of submissions to the relationships track for one thread, with the state of its compiled kernels.
+    """Reads a submission to the relationships track in one thread, and holds the state of the compiled kernels.
 
     Attributes
     ----------
@@ -127,7 +127,7 @@ class RelationshipReader:
     def images(self) -> int:
         """The number of images read so far. With one row per prediction, it is an upper bound.
 
-        With one row per prediction, an image that is not in the ground truth is counted once for each of its rows.
+        In that case, an image that is not in the ground truth is counted once for each of its rows.
         """
         if self.header.kaggle:
             return int(self.state.counts[IMAGES])
@@ -141,7 +141,7 @@ class RelationshipReader:
     def read(self, data: Bytes, stop: int, position: int) -> None:
         """Read the lines before the offset ``stop``, and match their predictions.
 
-        ``position`` is the position of the block of lines in the file.
+        ``position`` is the number of the block of lines in the file, counted from 1.
 
         Raises
         ------

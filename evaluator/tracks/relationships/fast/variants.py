@@ -1,8 +1,8 @@
-"""Assigns roles (true positive, false positive or left out) to the curve entries of pairs that are explained.
+"""Assigns roles (true positive, false positive or left out) to curve entries, to explain a score of relationships.
 
-Each entry has a code that encodes its outcome. An explanation shows several average precisions, such as the one that
-the submission would have without false positives. For each of them, entries with the same code have the same role. The
-functions return the role of each code, as arrays of shape (CODES,).
+Each entry has a code that encodes its outcome. An explanation shows several average precisions, such as the average
+precision without false positives. In each of them, entries with the same code have the same role. The functions return
+the role of each code, as arrays of shape (CODES,).
 """
 
 import numpy as np
@@ -31,18 +31,18 @@ def _roles(split: str, true: NDArray[np.bool_], false: NDArray[np.bool_]) -> Rol
 
 
 def as_relationships(split: str) -> Roles:
-    """Return the roles that the entries with each code have when pairs are scored as relationships."""
+    """Return the role of each code, such as true positive, when pairs are scored as relationships."""
     return _roles(split, IS_HIT, IS_FALSE)
 
 
 def as_phrases(split: str) -> Roles:
-    """Return the roles that the entries with each code have when pairs are scored as phrases."""
+    """Return the role of each code, such as true positive, when pairs are scored as phrases."""
     is_scored = IS_HIT | IS_FALSE
     return _roles(split, is_scored & HITS_PHRASE, is_scored & ~HITS_PHRASE)
 
 
 def without_errors(split: str, kind: int) -> Roles:
-    """Return the roles that the entries with each code would have without errors of a kind.
+    """Return the role of each code, such as true positive, for a submission without errors of one kind.
 
     ``CurveErrors.gain_without`` describes how errors are fixed.
     """
@@ -52,5 +52,5 @@ def without_errors(split: str, kind: int) -> Roles:
 
 
 def without_false_positives(split: str) -> Roles:
-    """Return the roles that the entries with each code would have without false positives."""
+    """Return the role of each code, such as true positive, for a submission without false positives."""
     return _roles(split, IS_HIT, np.zeros(CODES, bool))

@@ -42,8 +42,8 @@ class CodedCurves:
     ends : int64 array of shape (curves + 1,)
         Start of each curve in ``keys``, and the end of the last one.
     by_curve : int64 array of shape (curves, low)
-        Number of entries of each curve and each value of (code modulo ``low``). The power of two ``low`` is chosen so
-        that these low bits of a code contain the data that are counted.
+        Number of entries of each curve and each value of (code modulo ``low``). ``low`` is a power of two,
+        chosen so that the low bits of a code contain the data to count.
     by_code : int64 array of shape (CODES,)
         Number of entries of each code in the curves that are reported.
     threads : int
@@ -62,8 +62,8 @@ class CodedCurves:
 
         To free memory, each segment is removed from the list as soon as its entries have been copied.
 
-        ``curves`` is the number of curves, of which the first ``reported`` are reported. ``low``, a power of two,
-        determines which bits of the codes are counted in ``by_curve``; see :class:`CodedCurves`.
+        ``curves`` is the total number of curves; only the first ``reported`` curves are reported. ``low``, a power of
+        two, determines which bits of the codes are counted in ``by_curve``; see :class:`CodedCurves`.
         """
         by_curve, by_code = np.zeros((curves, low), np.int64), np.zeros(kernels.CODES, np.int64)
         for _, entries in segments:

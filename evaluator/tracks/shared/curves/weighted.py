@@ -1,7 +1,7 @@
-"""Sorts curve entries of which some count only in part or have negative confidences, and computes average precisions.
+"""Sorts curve entries that may have partial weights or negative confidences, and computes average precisions.
 
 The interface is that of :class:`~evaluator.tracks.shared.curves.buckets.EntryBuckets`, whose sort keys have no room for
-a third kind of entries or for the sign of a confidence. Here, a code of 2 bytes is sorted with each key.
+a third kind of entries or for the sign of a confidence. Here, a 2-byte code is sorted with each key.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ ROLE = np.where(_CODES >= PARTIAL_CODE, PARTIAL, np.where(_CODES & MISS, FALSE, 
 
 @dataclass(frozen=True, slots=True)
 class WeightedBuckets:
-    """The curve entries of a submission, sorted, and the weight of its partial hits."""
+    """The sorted curve entries of a submission, and the weight of its partial hits."""
 
     curves: CodedCurves
     partial_weight: float
