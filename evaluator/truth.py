@@ -180,7 +180,7 @@ class Truth:
 
     @property
     def public_arrays(self) -> dict[str, NDArray[np.int64]]:
-        """The arrays that participants may know. They do not depend on the annotations."""
+        """The arrays that participants may see. They do not depend on the annotations."""
         return {}
 
     @property

@@ -35,7 +35,7 @@ SCORED_FILE_DAYS = env.number("SCORED_FILE_DAYS", default=0, low=0, high=MAX_DAY
 # Days for which files without a database row are kept in quarantine before they are removed
 QUARANTINE_DAYS = env.number("QUARANTINE_DAYS", default=30, high=MAX_DAYS)
 
-# Maximum size of the copies of ground truths that a worker keeps if the files are in an object store
+# Maximum total size in bytes of the copies of ground truths that a worker keeps if the files are in an object store
 TRUTH_CACHE_BYTES = env.number("TRUTH_CACHE_BYTES", default=20 * 2**30, high=MAX_BYTES)
 
 LEASE_SECONDS = env.number("LEASE_SECONDS", default=60, low=2, high=MAX_SECONDS)

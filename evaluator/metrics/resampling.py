@@ -196,8 +196,8 @@ class CurveSteps:
         if not envelope:
             ascending = confidences[order]
             begins_step |= hits & np.r_[True, ascending[1:] != ascending[:-1]][: len(hits)]
-        # If complements (second curves that hide which entries are scored) are added, the first entry of each curve
-        # also begins a step, so that no false positive is left out.
+        # Below, entries before the first step of a curve are dropped. If complements are added, every entry must be
+        # kept, so the first entry of each curve begins a step even if it is a false positive.
         if crowded is not None:
             begins_step[bounds[:-1][np.diff(bounds) > 0]] = True
         # ``steps`` contains the number of steps (see :class:`CurveSteps`) that begin before each curve entry.

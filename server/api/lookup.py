@@ -46,7 +46,7 @@ def phase_at(request: Request, slug: str, phase: str) -> Phase:
 def read_phase_at(request: Request, slug: str, phase: str) -> tuple[Phase, ReadChallenge]:
     """Look up a phase and its challenge by their slugs.
 
-    The returned `ReadChallenge` contains the challenge, the current time of the database, and whether the user
+    The returned `ReadChallenge` contains the challenge, the database's current time, and whether the user
     organizes the challenge. Raises Http404 if the user may not see the phase.
     """
     read = read_challenge_at(request, slug)

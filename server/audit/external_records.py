@@ -86,7 +86,7 @@ def notes() -> Notes:
 
 
 def end() -> End | None:
-    """Return the recorded last entry of the audit log, or None if none is recorded.
+    """Return the last entry of the audit log according to the external records, or None if there is no record.
 
     Raises Damaged if the file with the record is damaged or cannot be read.
     """

@@ -15,7 +15,7 @@ from server.compiled_queries import compiled_query
 
 @dataclass(frozen=True, slots=True)
 class ReadChallenge:
-    """A challenge with its phases, the viewer's membership, and the current time of the database.
+    """A challenge with its phases, the viewer's membership, and the database's current time.
 
     `membership` is None if the viewer is not a member or not logged in.
     """

@@ -133,7 +133,7 @@ def reason_line(text: str, *, characters: int = REASON_CHARACTERS, field: str = 
 
 
 def check_admission(challenge: Challenge, user: User, *, accept_rules: bool) -> datetime:
-    """Raise Refused if the user may not join the challenge now. Return the current time of the database."""
+    """Raise Refused if the user may not join the challenge now. Return the database's current time."""
     refuse_excluded(user, challenge)
     if not accept_rules:
         raise Refused("rules_not_accepted", "To join, read and accept the rules of this challenge.")

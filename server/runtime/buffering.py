@@ -32,7 +32,7 @@ from server.submissions.upload_slots import pending
 
 NO_DESCRIPTOR_LEFT = (EMFILE, ENFILE)
 ACCEPTED_AT_ONCE = 64
-# Disk space of a process for received and for outgoing bytes, each as a multiple of the maximum upload size
+# Disk space that a process may use for received and for outgoing bytes, as a multiple of the maximum upload size
 SPACE_IN_UPLOADS = 4
 TIMEOUT_SECONDS = 20.0
 # Maximum time for which a client's bytes are read and discarded after the last response. If the connection were closed

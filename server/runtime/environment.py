@@ -185,7 +185,7 @@ class Environment:
         )
 
     def folder(self, var: str, *, default: Path) -> Path:
-        """Return a folder that only its owner can access. It is created if it is missing."""
+        """Return the folder that an environment variable names. If it is missing, it is created for its owner alone."""
         path = Path(self.text(var, default=str(default)))
         try:
             path = path.resolve()

@@ -57,7 +57,7 @@ RULES = [
         [f"a,cat,{WHOLE},0"],
         [],
         [f"a,cat,0.9,{WHOLE}"],
-        1 / 2,  # Outcomes for one object by FiftyOne's rules: false positive, hit.
+        1 / 2,  # FiftyOne counts a false positive first, then a hit, so the precision at the hit is 1/2.
         1 / 2 + 1 / 2 * 2 / 3,  # Outcomes for two objects by the Open Images rules: hit, false positive, hit.
         id="a box whose class is not verified in its image is ignored",
     ),

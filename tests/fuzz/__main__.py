@@ -26,7 +26,7 @@ from tests.fuzz import costs, files
 from tests.fuzz.children import Outcome, tried
 
 SHOWN = 20
-QUIET_SECONDS = 20.0  # Seconds between two progress messages if the output is not a terminal.
+QUIET_SECONDS = 20.0  # Seconds between progress messages if the output is not a terminal.
 MEMORY = Path("/dev/shm")
 LOAD = "from evaluator.scoring import load_kernels; load_kernels()"
 

@@ -50,7 +50,7 @@ def copy_of(kept: ComparedEntry | None, key: int) -> ComparedEntry:
 
 
 def values_of(one: ComparedEntry) -> tuple[object, ...]:
-    """Return the results of comparing an entry with others as a tuple, without the time of the comparison."""
+    """Return the results of comparing an entry with others as a tuple, without the time at which they were computed."""
     ranks = (one.rank_low, one.rank_high, one.is_individual)
     return (one.compared_with, one.tied, one.next_up, one.next_up_tied, *ranks, *gain_of(one))
 

@@ -120,7 +120,7 @@ def _text_cell_at(data, at, truth, kind, last):
 
     The offset is 0 if the cell cannot be read by a kernel; the reference implementation then reads the file.
     """
-    # Index into ``truth.closed``: 0 for images, 1 for labels, 2 for relations.
+    # ``truth.closed`` tells whether an unknown image (0), label (1) or relation (2) is a defect.
     which = 0 if kind == IMAGE else (2 if kind == RELATION else 1)
     if which == 0:
         code, end, _ = text_at(data, at, truth.images)

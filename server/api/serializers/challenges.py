@@ -37,7 +37,7 @@ class ActiveTruth(TypedDict):
 
 
 class PhaseSerializer(serializers.Serializer[Phase]):
-    # The serializer context must contain `now`, the current time of the database.
+    # The serializer context must contain `now`, the database's current time.
     slug = serializers.SlugField()
     title = serializers.CharField()
     track = serializers.ChoiceField(choices=sorted(TRACKS))

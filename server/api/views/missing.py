@@ -1,4 +1,4 @@
-"""The API view for unknown URLs below /api/."""
+"""The API view for unknown URLs under /api/."""
 
 from typing import Any
 

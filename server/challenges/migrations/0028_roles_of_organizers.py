@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    """Add a model with a role for the existing table of organizers. All existing organizers become owners."""
+    """Add a model for the existing table of organizers, with a role for each organizer. All existing organizers become owners."""
 
     dependencies = [
         ("challenges", "0027_gate"),

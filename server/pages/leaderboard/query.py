@@ -53,7 +53,7 @@ class LeaderboardQuery:
 
     @property
     def whole(self) -> "LeaderboardQuery":
-        """The query for all entries of the same leaderboard, ordered by rank and starting at the first page."""
+        """This query without filters: all entries of the leaderboard, ordered by rank, from the first page on."""
         return LeaderboardQuery(self.phase, self.split, self.at, 1, columns=self.columns)
 
     def metrics(self, track: Track) -> list[Metric]:

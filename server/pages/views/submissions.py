@@ -83,7 +83,7 @@ def default_finals(phase: Phase) -> str:
 @require_POST
 @login_required
 def edit(request: PersonRequest, pk: UUID) -> HttpResponse:
-    """Change a submission's note or method, or whether it is a final submission (counts on the private leaderboard).
+    """Change a submission's note or method, or whether it is final (counts on the private leaderboard).
 
     Redirect to the page that contains the form.
     """

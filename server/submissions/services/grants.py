@@ -1,4 +1,4 @@
-"""Grants one team additional submissions, on one day or in total, and takes back those that it has not used."""
+"""Grants one team additional submissions, on one day or in total, and takes back those that the team has not used."""
 
 from datetime import date, timedelta
 

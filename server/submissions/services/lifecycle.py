@@ -50,9 +50,9 @@ def seconds_since(received_at: datetime, now: datetime) -> float:
 def record(submission: Submission, *, truth: Truth, report: dict[str, Any], cpu_seconds: float) -> bool:
     """Write the scores of a submission. Return False and write nothing if the worker no longer holds the job.
 
-    Also queue a rerun (a repeated scoring), which computes the confidence intervals. If the active ground truth has
-    changed in the meantime, the rerun scores the file against the new one. A successful rerun queues a job for the
-    explanation of the score. If no rerun is needed, this job is queued now.
+    If the track has confidence intervals, or if the active ground truth has changed in the meantime, also queue a
+    rerun, which scores the file again (against the new ground truth). A successful rerun queues the job that explains
+    the score. If no rerun is needed, this job is queued now.
     """
     lock_team(submission)
     current = next(iter(other_active_truths(phase=submission.phase_id, truth=truth.pk)), None)

@@ -158,7 +158,10 @@ def test_a_worker_that_finishes_wakes_another_if_no_message_is_left(
         # The unpacked size includes the second gzip member, which is too large.
         (gzip.compress(b"a", mtime=0) + gzip.compress(b"a" * 10**6, mtime=0), False),
         (gzip.compress(b"", mtime=0) * 20, False),
-        (gzip.compress(b"a" * 100, mtime=0)[:-9], False),  # A truncated gzip file never counts as small.
+        (
+            gzip.compress(b"a" * 100, mtime=0)[:-9],
+            False,
+        ),  # A truncated gzip file is not queued as small.
         (b"", True),
     ],
 )

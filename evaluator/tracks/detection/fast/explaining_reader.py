@@ -57,7 +57,7 @@ class ObjectOutcomes(NamedTuple):
 
 
 class ExplainingReader(BlockReader):
-    """Collects the predictions of an image in one thread, and then determines their outcomes.
+    """Collects the predictions of each image, and then determines their outcomes. Each thread has its own reader.
 
     In the Kaggle layout, each line has all predictions of an image. In the long layout, which has one line for each
     prediction, all predictions are kept until the end of the file; see :func:`explain_kept`.

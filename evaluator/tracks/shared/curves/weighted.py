@@ -15,7 +15,8 @@ from evaluator.kernels.curves.variants import CODE_BITS, CODES, FALSE, LEFT_OUT,
 from evaluator.tracks.shared.curves.buckets import Segments
 from evaluator.tracks.shared.curves.variants import CodedCurves, Roles
 
-# The code of an entry is the sum of MISS, PRIVATE_CODE for a private image, and PARTIAL_CODE for a partial hit.
+# The code of a curve entry is the sum of those that apply: MISS if the prediction is not a hit, PRIVATE_CODE if the
+# image is private, PARTIAL_CODE if a hit has a weight below 1.
 PRIVATE_CODE, PARTIAL_CODE = 2, 4
 _CODES = np.arange(2 * PARTIAL_CODE)
 HALF = _CODES // PRIVATE_CODE % 2
