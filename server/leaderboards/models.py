@@ -96,8 +96,11 @@ class Entry(models.Model):
                 F("submitted_at"),
                 F("team"),
                 F("is_baseline"),
+                # In this index, the column is always null. Without it, SQLite would read each entry from the table to
+                # check the condition.
+                F("valid_until"),
                 condition=Q(valid_until=None),
-                name="entry_in_order",
+                name="present_entry_in_order",
             ),
             # This index is for queries of past entries. If its column for the score came before `valid_from`, SQLite
             # would also use this index for queries of current entries.

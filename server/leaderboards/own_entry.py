@@ -22,7 +22,7 @@ SIGNIFICANCE = {
     False: ", a significant difference",
     None: "",
 }
-Compared = tuple[float, int | None, bool | None]
+Compared = tuple[float, int | None, bool | None, float | None]
 Nearest = tuple[int, float]
 
 
@@ -88,7 +88,7 @@ def own_entry(board: ShownBoard, row: BoardRow) -> OwnEntry:
     if board.kept is None or not may_rise(row.rank, board.access):
         return OwnEntry(row, board.teams, None)
     found = entries_with_next(board=board.kept.pk, team=row.team_id, at=board.past)
-    own = [RankedEntry(board.kept.pk, row.rank, *one, board.past, board.without) for one in found]
+    own = [RankedEntry(board.kept.pk, row.rank, *one[:3], board.past, board.without) for one in found]
     return OwnEntry(row, board.teams, next((next_rank(one, access=board.access) for one in own), None))
 
 
@@ -122,12 +122,13 @@ def next_rank(own: RankedEntry, *, access: ScoreAccess) -> NextRank | None:
 
 @compiled_query
 def entries_with_next(*, board: int, team: int, at: datetime | None) -> QuerySet[Entry, Compared]:
-    """Return a row (score, key of the next higher entry, whether both are tied) for the entry of a team, if any.
+    """Return a row (score, key of the next higher entry, whether both are tied, `low`) for the entry of a team, if any.
 
-    The row comes from the database. Its last two values are None if the entry has not been compared.
+    The key and `tied` are None if the entry has not been compared. The column `low` is read only because no index has
+    it: otherwise SQLite would look for the entry in an index of the leaderboard's history instead of the team's.
     """
     own = entries_of(board, at).filter(team=team)
-    return own.values_list("score", "compared__next_up", "compared__next_up_tied")
+    return own.values_list("score", "compared__next_up", "compared__next_up_tied", "low")
 
 
 @compiled_query
