@@ -143,7 +143,7 @@ def _read_contact(section: Section) -> str:
     """Return the contact address of a challenge. Warn if it is missing or is neither an email address nor a URL."""
     contact: str = section.take("contact")
     if not section.has("contact"):
-        message = "participants cannot ask questions: add an email address as `contact`"
+        message = "participants cannot ask the organizers questions; add an email address as `contact`"
         section.mistakes.warn("no_contact", message, key="contact")
     elif contact and "@" not in contact and "://" not in contact:
         section.warn("contact", "bad_contact", "is neither an email address nor a URL, so it is shown as plain text")

@@ -21,7 +21,7 @@ OBJECTNET = Track(
         TruthFile(
             "answers.json",
             (),
-            "the class id of each file, from 0 to 312, as in {file: id}; leading folders are ignored",
+            "an object that maps each file name to its class id, from 0 to 312; leading folders are ignored",
         ),
         TruthFile(
             "classes.csv", ("LabelName", "DisplayName"), "the names of the class ids, without a header", required=False

@@ -37,7 +37,7 @@ MATCHING = (
     Parameter(
         "group_of_weight",
         1.0,
-        "weight of a group-of box; with 0, detections in the box are ignored",
+        "weight of a group-of box; if it is 0, detections in the box are ignored",
         short="groupof",
         low=0.0,
         high=1.0,

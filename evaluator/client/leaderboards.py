@@ -21,12 +21,12 @@ def declare(parser: Parser) -> None:
         "--country",
         default="",
         metavar="CODE",
-        help="only teams with a member from this country (members whose names are not shown do not count)",
+        help="only teams with a publicly named member from this country",
     )
     parser.add_argument(
         "--split",
         choices=("public", "private"),
-        help="which leaderboard to print (default: the one that the page shows)",
+        help="which leaderboard to print (default: the one shown on the website)",
     )
     parser.add_argument(
         "--page", type=positive, default=1, metavar="N", help="page number; only for the formats table and json"
