@@ -76,7 +76,7 @@ SPLIT = (
         "0.3",
         1.0,
         unit="fraction of the images",
-        reveals="Every public score reveals something about the public images. With few of them, answers can be inferred.",
+        reveals="Every public score reveals something about the public images, and more if there are only few of them.",
     ),
     Key(
         "seed",

@@ -169,7 +169,7 @@ def test_a_file_that_is_too_large_to_be_explained_causes_no_alarm(
     scorer(InvalidSubmission(Findings.of(Problem("too_large", "secret"))))
     tasks.rerun(follows.pk)
     failure, stage = outcome(follows)
-    assert ("are not explained" in failure, stage) == (True, "")
+    assert ("does not explain" in failure, stage) == (True, "")
     assert "alarm" not in caplog.text
 
 

@@ -27,7 +27,7 @@ FILE_NAME_CHARACTERS = 80
 ENDINGS = {
     Status.SCORED: (Kind.SCORED, "{file} was scored."),
     Status.REJECTED: (Kind.REJECTED, "{file} was rejected, because it has defects. Fix them and submit again."),
-    Status.FAILED: (Kind.FAILED, "{file} could not be scored. Its page explains why and what you can do."),
+    Status.FAILED: (Kind.FAILED, "{file} could not be scored. The submission page explains why and what you can do."),
 }
 
 

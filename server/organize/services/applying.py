@@ -21,7 +21,7 @@ def seen_rescoring(phase: Phase, version: int | None) -> Rescoring:
     if version not in (None, begun.truth.version):
         detail = (
             f"Somebody has started another rescoring, against version {begun.truth.version} instead of {version}. "
-            "Nothing was changed. Look at its effects first."
+            "Nothing was changed. Review the effects of that rescoring before you apply it."
         )
         raise Refused("change_refused", detail)
     return begun

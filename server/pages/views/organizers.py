@@ -49,7 +49,7 @@ def add_organizer(request: PersonRequest, slug: str) -> HttpResponse:
         name, role = request.POST.get("username", ""), request.POST.get("role", "")
         one = add(challenge=current.challenge, by=request.user, username=name, role=role)
         if isinstance(one, RoleOffer):
-            outcome = "If they accept it, their team is removed from the leaderboards."
+            outcome = "If they accept, their team will be removed from the leaderboards."
             return f"{one.user} is in a team, so they were offered the role. {outcome}"
         return f"{one.user} now has the role {one.role} in this challenge."
 

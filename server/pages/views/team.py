@@ -133,7 +133,7 @@ def leave(request: PersonRequest, slug: str) -> HttpResponse:
     is_captain = current.membership is not None and current.membership.is_captain
     if facts.is_bound:
         effect = [
-            f"{own} has submitted. If you leave, this is the only team that you can return to, and only if its captain "
+            f"{own} has submitted. If you leave, you can only return to this team, and only if its captain "
             "invites you.",
             f"In this challenge, you cannot join another team or create one. Your submissions remain with {own}.",
         ]

@@ -64,7 +64,7 @@ def decide(request: PersonRequest, found: MergeProposal) -> str:
         team = merging.confirm(proposal=found, by=request.user)
         return f"{found.other} was merged into {team}."
     merging.close(proposal=found, by=request.user)
-    return "The proposal was closed."
+    return "The proposal is no longer open."
 
 
 def captained_team(current: ChallengeContext) -> Team:

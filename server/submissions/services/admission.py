@@ -65,7 +65,7 @@ def refuse_by_date(phase: Phase, now: datetime, team: Team | None = None) -> Non
             closed_at=closing,
         )
     if not may_open(phase):
-        reason = "its tests are not complete" if phase.truth else "it has no ground truth"
+        reason = "its setup checks have not passed" if phase.truth else "it has no ground truth"
         detail = f"This phase is not open yet, because {reason}. Ask its organizers when it will be ready."
         raise Refused("phase_not_open", detail)
     if phase.is_paused:
@@ -109,8 +109,7 @@ def refuse_by_storage(team: Team, *, now: datetime, more_bytes: int = 1) -> None
         "storage_exhausted",
         f"Your team's files use {use.used:,} of {use.allowed:,} bytes. There is no space for this file. Compress "
         f"the file with gzip. Files that were not scored are removed after {settings.UNSCORED_FILE_DAYS} "
-        f"days.{frees} "
-        "The organizers can ask for a higher limit.",
+        f"days.{frees} The organizers can ask the operator for a higher limit.",
         used_bytes=use.used,
         allowed_bytes=use.allowed,
         next_allowed_at=use.frees_at,

@@ -112,7 +112,7 @@ def propose(*, team: Team, other: Team, by: User) -> MergeProposal:
     if found := MergeProposal.objects.filter(team=team, other=other).first():
         return found
     if MergeProposal.objects.filter(Q(team=team) | Q(other=other)).count() >= OFFERS_MAX:
-        raise Refused("invalid", f"{OFFERS_MAX} proposals are waiting. Withdraw one first.")
+        raise Refused("invalid", f"There are already {OFFERS_MAX} open proposals. Withdraw one first.")
     note_contact(sender=by, recipient=captain_of(other), challenge=team.challenge, now=terms.now, is_merge=True)
     found = MergeProposal.objects.create(team=team, other=other, created_at=terms.now, expires_at=terms.now + VALID)
     record(by, team, action="team.merge_proposed", other=other.pk)

@@ -129,7 +129,7 @@ def test_a_preview_reports_the_active_truth_and_the_open_rescoring(
     call_command("rescore", "animals", "main", "--preview")
     said = capsys.readouterr().out
     assert "the leaderboards of animals/main show ground truth version 1 " in said
-    assert "a rescoring to ground truth version 2 " in said
+    assert "a rescoring against ground truth version 2 " in said
     assert "applied\n" not in said
 
 

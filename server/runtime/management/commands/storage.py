@@ -12,12 +12,12 @@ from server.runtime.storage_report import report
 
 class Command(BaseCommand):
     help = (
-        "Report storage use by phase, files without a database row, and database rows without a file. Exits with 1 if "
-        "files that the database refers to are missing."
+        "Report storage use by phase, files without a database row, and database rows without a file. The exit "
+        "status is 1 if files that the database refers to are missing."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--json", action="store_true", help="print one JSON object")
+        parser.add_argument("--json", action="store_true", help="print the report as one JSON object")
 
     def handle(self, **options: Any) -> None:
         try:
