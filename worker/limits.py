@@ -85,7 +85,7 @@ def log_setting_warnings(**signal: object) -> None:
 def exceeded_text(error: Exception) -> str:
     """Return the message about the memory or time limit that a scoring run exceeded."""
     if isinstance(error, MemoryError):
-        return f"Scoring this file needs more memory than allowed ({settings.WORKER_MEMORY_BYTES / 2**30:.3g} GiB)."
+        return f"Scoring this file takes more memory than allowed ({settings.WORKER_MEMORY_BYTES / 2**30:.3g} GiB)."
     return f"Scoring this file took longer than {settings.EVALUATION_SECONDS / 60:g} minutes of CPU time."
 
 

@@ -196,7 +196,7 @@ def compare_claimed(claimed: Comparison) -> None:
             found = compared(claimed)
         comparisons.record(claimed, found, seconds=monotonic() - started)
     except MemoryError:
-        comparisons.fail(claimed, sentence="it needs more memory than a worker may use", final=True)
+        comparisons.fail(claimed, sentence="it needs more memory than a worker is allowed to use", final=True)
     except Exception as error:
         comparisons.fail(claimed, sentence=f"{type(error).__name__} while comparing", final=False)
         raise

@@ -207,11 +207,11 @@ PHASE = (
         "2026-04-24T00:00:00Z",
         default_text="never",
     ),
-    Key("quota", None, "How many files a team may submit.", "{per_day: 5, total: 200}", keys=QUOTA),
+    Key("quota", None, "How many files a team can submit.", "{per_day: 5, total: 200}", keys=QUOTA),
     Key(
         "finals",
         Integer(*INTEGER_RANGES["finals"]),
-        "Number of submissions that a team may select for the private leaderboard; the best of them counts.",
+        "Number of submissions that a team can select for the private leaderboard; the best of them counts.",
         "2",
         2,
         unit="submissions",

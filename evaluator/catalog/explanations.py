@@ -24,8 +24,8 @@ AVERAGES = ReportTable(
 NEAR = "overlaps an object of its own class, but not enough"
 TAKEN = "overlaps an object of its own class that a more confident prediction has matched"
 SUMS = {
-    "all_false_positives": "gain if all false positives were removed",
-    "all_misses": "gain if all missed objects were removed from the ground truth",
+    "all_false_positives": "gain in the score if all false positives were removed",
+    "all_misses": "gain in the score if all missed objects were removed from the ground truth",
 }
 
 

@@ -16,7 +16,7 @@ GROUNDING = Track(
         TruthFile(
             "Sentences/",
             (),
-            "the published annotations, instead of phrases.jsonl: one text file per image",
+            "the published annotations, as an alternative to phrases.jsonl: one text file per image",
             required=False,
         ),
         TruthFile("Annotations/", (), "the published annotations: one XML file per image", required=False),

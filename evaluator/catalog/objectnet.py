@@ -56,7 +56,12 @@ OBJECTNET = Track(
     ),
     parameters=(
         Parameter(
-            "top_k", GUESSES, "number of guesses that count for the second metric", short="top", low=1, high=GUESSES
+            "top_k",
+            GUESSES,
+            "number of guesses that the second metric takes into account",
+            short="top",
+            low=1,
+            high=GUESSES,
         ),
     ),
     metrics=(
@@ -67,14 +72,14 @@ OBJECTNET = Track(
         Metric(
             "mean_class_top1",
             "Top 1, mean of classes",
-            "mean over classes of the fraction of images whose first guess is correct",
+            "fraction of images whose first guess is correct, averaged over classes",
             "Top 1 by class",
             "mean",
         ),
         Metric(
             "mean_class_top5",
             "Top 5, mean of classes",
-            "mean over classes of the fraction of images with a correct guess among the first five (or top_k)",
+            "fraction of images with a correct guess among the first five (or top_k), averaged over classes",
             "Top 5 by class",
             "mean",
         ),

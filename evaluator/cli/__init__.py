@@ -56,7 +56,7 @@ SERVER_COMMANDS = {
     "submission": ("submissions", "print the status, scores or defects of a submission"),
     "leaderboard": ("leaderboards", "print a leaderboard as a table, CSV or JSON"),
     "team": ("teams", "show your team in a challenge, invite people, answer invitations, or leave"),
-    "quota": ("challenges", "print how many files your team may still submit"),
+    "quota": ("challenges", "print how many files your team can still submit"),
     "download": ("files", "download the template submission and the other files of a phase"),
     "kit": ("files", "download the check kit of a phase, for podium check --kit"),
     "open": ("challenges", "open a page of a challenge in the browser"),

@@ -48,7 +48,7 @@ def leaderboard(session: Session) -> int:
         return Exit.DONE
     session.print(found, lambda: table([_row(one) for one in found["results"]], COLUMNS))
     if found["next"]:
-        print(f"podium: there are more teams; add --page {arguments.page + 1}", file=sys.stderr)
+        print(f"podium: to see more teams, add --page {arguments.page + 1}", file=sys.stderr)
     return Exit.DONE
 
 

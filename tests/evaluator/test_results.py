@@ -135,7 +135,7 @@ def test_files_of_earlier_versions_have_no_reasons(verified: Verify) -> None:
     earlier = document(final=False)
     del earlier["unfinished"]
     code, out = verified(sign(earlier, SEED))
-    assert (code, "PRELIMINARY: the phase had not closed, when" in out) == (0, True)
+    assert (code, "PRELIMINARY when these results were exported: the phase had not closed" in out) == (0, True)
 
 
 def test_a_server_with_a_new_key_still_accepts_results_of_its_earlier_keys(verified: Verify, tmp_path: Path) -> None:

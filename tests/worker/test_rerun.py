@@ -110,7 +110,7 @@ def test_a_second_message_does_nothing(waiting: Rerun) -> None:
 @pytest.mark.parametrize(
     ("error", "words"),
     [
-        (MemoryError(), "needs more memory than allowed (6 GiB)"),
+        (MemoryError(), "takes more memory than allowed (6 GiB)"),
         (OutOfTime(), "took longer than 30 minutes of CPU time"),
         (
             InvalidSubmission(Findings.of(Problem("unknown_image", "secret"))),

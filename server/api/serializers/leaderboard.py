@@ -60,8 +60,8 @@ class BoardQuery(serializers.Serializer[Any]):
         choices=sorted(COUNTRIES),
         default="",
         allow_blank=True,
-        help_text="only teams with a member from this country (ISO 3166-1 alpha-2); members whose names are not shown "
-        "on the public page of their team do not count",
+        help_text="only teams with a member from this country (ISO 3166-1 alpha-2) whose name is shown on the public "
+        "page of the team",
     )
     all = serializers.BooleanField(default=False, help_text="return all entries as one stream, as `csv` always does")
 

@@ -264,7 +264,7 @@ def for_captain(team: Team, key: str, text: str) -> Found:
         kind=Kind.ASKED,
         key=key,
         challenge=team.challenge_id,
-        text=f"{text} in {team.challenge.title}. As the captain of your team, you decide.",
+        text=f"{text} in {team.challenge.title}. As the captain of your team, you can accept or decline.",
         path=reverse("team", args=[team.challenge.slug]),
         recipients=Q(memberships__team=team, memberships__is_captain=True),
     )

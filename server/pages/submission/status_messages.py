@@ -8,7 +8,7 @@ from server.submissions.reports import ExplanationState
 from server.submissions.services.lifecycle import LOSSES_UNTIL_CHARGED
 from server.submissions.services.waiting import Wait
 
-CHARGED = "It counts against your quota, because scoring it took more time or memory than a file may use."
+CHARGED = "It counts against your quota, because scoring it took more time or memory than allowed."
 STOPPED_WORKERS = "It counts against your quota, because the worker process stopped several times while scoring it."
 
 

@@ -18,7 +18,9 @@ from server.pages.challenge_context import ChallengeContext, find_context
 from server.pages.rendering import render_page
 from server.pages.views.organize import organized_context
 
-TWO_FACTOR_REQUIRED = "Organizers of this challenge need two-factor authentication. Turn it on under Account, Security."
+TWO_FACTOR_REQUIRED = (
+    "Organizers of this challenge must use two-factor authentication. Turn it on under Account, Security."
+)
 
 
 @require_http_methods(FORM_METHODS)

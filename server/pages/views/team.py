@@ -192,7 +192,7 @@ def member_at(request: PersonRequest, slug: str, member: int) -> tuple[Challenge
     current = find_context(request, slug)
     own = current.required_team()
     if current.membership is None or not current.membership.is_captain:
-        raise Refused("forbidden", "Only the captain of the team may do this.")
+        raise Refused("forbidden", "Only the captain of the team can do this.")
     found = own.memberships.select_related("user", "team").filter(pk=member).exclude(user=request.user).first()
     if found is None:
         raise Http404("no such member")

@@ -71,7 +71,7 @@ def captained_team(current: ChallengeContext) -> Team:
     """Return the team whose captain is the viewer. Raises Refused if the viewer is not a captain."""
     team = current.required_team()
     if current.membership is None or not current.membership.is_captain:
-        raise Refused("forbidden", "Only the captain of the team may do this.")
+        raise Refused("forbidden", "Only the captain of the team can do this.")
     return team
 
 

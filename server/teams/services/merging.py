@@ -214,7 +214,7 @@ def close(*, proposal: MergeProposal, by: User) -> None:
     """Close a proposed merge without merging the teams, as the captain of one of the two teams."""
     team, other = lock(proposal.team, proposal.other)
     if not Membership.objects.filter(team__in=(team, other), user=by, is_captain=True).exists():
-        raise Refused("forbidden", "Only the captains of the two teams may do this.")
+        raise Refused("forbidden", "Only the captains of the two teams can do this.")
     if not MergeProposal.objects.filter(pk=proposal.pk).delete()[0]:
         raise Refused("not_found", CLOSED)
     record(by, team, action="team.merge_closed", other=other.pk)

@@ -118,5 +118,5 @@ def test_a_part_waits_for_the_tables_of_its_version(monkeypatch: pytest.MonkeyPa
     assert list(left) == []
     monkeypatch.setattr(schema, "missing", lambda database: 3)
     monkeypatch.setattr(schema, "WAIT_SECONDS", 0.0)
-    with pytest.raises(NotStarted, match="lacks 3 migrations"):
+    with pytest.raises(NotStarted, match="3 migrations of this version have not been applied"):
         schema.wait_until_migrated(connection)

@@ -55,7 +55,7 @@ class Command(BaseCommand):
                 challenges = uploads.open_challenges(partial(self.report, "challenge"))
                 self.report("start", "waiting for the service to be ready")
                 service.wait_until_ready()
-                self.report("submit", "submitting the files of the teams")
+                self.report("submit", "submitting files for the teams")
                 uploads.submit_all()
                 self.wait_for_scores(service)
                 if once:

@@ -56,7 +56,7 @@ class Command(AuditedCommand):
         if minutes is None:
             raise CommandError("Give the expected duration, for example: --minutes 30")
         if len(reason) > REASON_CHARACTERS:
-            raise CommandError(f"The reason may have at most {REASON_CHARACTERS} characters.")
+            raise CommandError(f"The reason can have at most {REASON_CHARACTERS} characters.")
         found = services.begin(minutes=minutes, reason=reason, by=self.person)
         self.stdout.write(f"on {services.sentence(found, database_now())}")
         for phase in phases_closing_before(found.until):
