@@ -43,7 +43,7 @@ def errors(metric: str, title: str, meanings: dict[str, str]) -> tuple[ReportTab
     )
     return (
         ReportTable("errors", "Kinds of errors", columns, meanings),
-        ReportTable("error_sums", "All false positives, all misses", columns, SUMS),
+        ReportTable("error_sums", "All false positives and all misses", columns, SUMS),
     )
 
 
@@ -117,7 +117,7 @@ ABLATION = ReportTable(
 )
 WRONG_CLASS = ReportTable(
     "class_errors",
-    "Most frequent confusions of classes",
+    "Most frequently confused classes",
     (
         ReportColumn("truth", "Ground truth", "text"),
         ReportColumn("prediction", "Predicted", "text"),

@@ -136,7 +136,7 @@ def reasons_against(change: Change, terms: Terms) -> Iterator[str]:
 def against_growth(terms: Terms) -> Iterator[str]:
     """Yield the reason why no team can grow any longer if a deadline or the end of the challenge has passed."""
     if terms.merge_until and is_over(terms.merge_until, terms.now):
-        yield f"The deadline for changes to teams was {utc_text(terms.merge_until)}."
+        yield f"The deadline for team changes was {utc_text(terms.merge_until)}."
     elif terms.closes_at and is_over(terms.closes_at, terms.now):
         yield f"The challenge closed at {utc_text(terms.closes_at)}."
 

@@ -114,7 +114,7 @@ def hide_and_unhide(console: Page, participant: Page) -> None:
     console.get_by_text("bats.csv of Bats is hidden from the leaderboards.").wait_for()
     assert ranking(participant) == ["Owls"]
     console.get_by_role("row", name="bats.csv").get_by_role("button", name="Unhide").click()
-    console.get_by_text("bats.csv of Bats counts on the leaderboards again.").wait_for()
+    console.get_by_text("bats.csv of Bats counts for the leaderboards again.").wait_for()
     assert ranking(participant) == ["Bats", "Owls"]
 
 

@@ -120,7 +120,7 @@ class ApplyInput(StrictInput):
         required=False,
         min_value=1,
         max_value=2**31 - 1,
-        help_text="the version that you have previewed; the request is refused if the open rescoring uses another one",
+        help_text="the version that you previewed; the request is refused if the open rescoring uses another version",
     )
     reason = StrictText(
         default="",

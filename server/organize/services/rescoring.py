@@ -97,7 +97,7 @@ def version_of(phase: Phase, version: int) -> Truth:
     if found is None:
         versions = ", ".join(f"{one.version}{' (active)' if one.active else ''}" for one in phase.truths.all())
         raise Refused(
-            "not_found", f"This phase has no truth version {version}. Its versions are: {versions or 'none'}."
+            "not_found", f"This phase has no ground truth version {version}. Its versions are: {versions or 'none'}."
         )
     return found
 
@@ -261,7 +261,7 @@ def refuse_unfinished(rescoring: Rescoring, *, without_unscorable: bool) -> int:
     Refused if the number is not 0.
     """
     if unfinished := count_left(rescoring):
-        sentence = f"The rescoring has not finished: {counted(unfinished, 'submission')} to score. Try again later."
+        sentence = f"Rescoring has not finished: {counted(unfinished, 'submission')} left to score. Try again later."
         raise Refused("rescoring_unfinished", sentence, left=unfinished)
     if (lost := unscorable(rescoring).count()) and not without_unscorable:
         raise Refused(

@@ -66,7 +66,7 @@ def test_a_form_that_is_submitted_unchanged_changes_nothing(owner: User, phase: 
         ("registration", "", "Registration: this field is required."),
         ("allowed_domains", "example", "Email domains: 'example' is not an email domain"),
         ("allowed_people", "bob@", "Allowed people: 'bob@' is neither an email address nor a username"),
-        ("team_max_size", "0", "Maximum size of a team: '0' is not a whole number from 1 to 1000"),
+        ("team_max_size", "0", "Maximum team size: '0' is not a whole number from 1 to 1000"),
         ("rules", "\0", ""),
     ],
 )

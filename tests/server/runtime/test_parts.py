@@ -26,7 +26,7 @@ def test_a_part_is_refused_if_it_would_use_its_own_database_and_broker(monkeypat
 def test_a_part_is_refused_if_its_database_is_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DATABASE_URL", "sqlite:////srv/podium.sqlite3")
     monkeypatch.setenv("REDIS_URL", "redis://cache")
-    assert parts.missing_servers().startswith("A part that runs alone needs a PostgreSQL (DATABASE_URL) that")
+    assert parts.missing_servers().startswith("If parts are run separately, they need a PostgreSQL (DATABASE_URL) that")
 
 
 def test_a_part_with_both_servers_lacks_none(monkeypatch: pytest.MonkeyPatch) -> None:
