@@ -43,7 +43,7 @@ SILENCE_SECONDS = 2.0
 MAX_TRANSFER_SECONDS = 4 * 3600.0
 
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
-TOO_SLOW = "The request arrived too slowly. Send it again."
+TOO_SLOW = "The request arrived too slowly. Send the request again."
 TOO_MANY = "Your address has too many requests in progress. Wait for their responses, then send this request again."
 
 
