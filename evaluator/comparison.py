@@ -81,7 +81,7 @@ def as_dict(splits: Mapping[str, SplitComparison]) -> dict[str, Any]:
 
 def _compared(a: SplitReport, b: SplitReport, class_metric: str) -> SplitComparison:
     if not a.replicates or not b.replicates:
-        raise InvalidParameters("a submission was scored without replicates; a comparison needs replicates")
+        raise InvalidParameters("a submission was scored without replicates, which a comparison requires")
     metrics = {name: _difference(a, b, name) for name in a.metrics}
     theirs = {row["label"]: row[class_metric] for row in b.classes}
     rows: list[ClassRow] = []

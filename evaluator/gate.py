@@ -244,7 +244,7 @@ def _expected_empty(trial: Trial) -> str:
     declared = {
         "zero": "a score of 0",
         "rejected": "rejected",
-        "base rate": "the base rate, which is at most the ceiling",
+        "base rate": "the base rate, which is not above the ceiling",
     }
     required = " or rejected" if trial.parameters.get("require_all_images") else ""
     return f"0 bytes: rejected; no predictions: {declared[trial.track.empty]}{required}"
@@ -269,5 +269,8 @@ _CHECKS: dict[str, tuple[Callable[[Trial], str], Callable[[Trial], tuple[bool, s
     "template": (_always("accepted and scored"), _check_template),
     "broken": (_expected_broken, _check_broken),
     "repeat": (_always("two identical reports"), _check_repeat),
-    "order": (_always("without them, the score is lower on all images, and not higher on any split"), _check_order),
+    "order": (
+        _always("without half of the predictions, the score on all images is lower, and no split has a higher score"),
+        _check_order,
+    ),
 }

@@ -96,7 +96,9 @@ class Kit:
             raise InvalidKit(f"{path.name} is not a check kit; download the kit of the phase from its data page")
         if kit["podium_kit"] != FORMAT or kit.get("track") not in TRACKS:
             made = str(kit.get("evaluator"))[:20]
-            raise InvalidKit(f"{path.name} was written by podium {made}, this is {__version__}; install version {made}")
+            raise InvalidKit(
+                f"{path.name} was written by podium {made}, but this is podium {__version__}; install version {made}"
+            )
         try:
             return cls._from(kit)
         except (KeyError, TypeError, ValueError, PodiumError) as error:

@@ -108,7 +108,10 @@ class Results:
         """
         found = _mapping(document, "results")
         if found.get("format") != FORMAT:
-            raise InvalidResults(f"format is not {FORMAT}: another kind of file, or another version of Podium")
+            raise InvalidResults(
+                f"the format is not {FORMAT}: this is another kind of file, or it was written by another version of "
+                "Podium"
+            )
         truth = _mapping(found.get("truth"), "truth")
         texts = {name: _value(found, name, str) for name in ("challenge", "phase", "track", "exported_at", "signature")}
         results = cls(
@@ -152,7 +155,7 @@ class Results:
         for entry, expected in zip(board.entries, ranks(lines), strict=True):
             if entry.rank != expected:
                 said, due = ("no rank" if one is None else f"rank {one}" for one in (entry.rank, expected))
-                yield f"{board.split}: {_named(entry)} has {said}, but its score gives {due}"
+                yield f"{board.split}: {_named(entry)} has {said}, but according to its score it should have {due}"
                 return
 
 

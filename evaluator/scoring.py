@@ -88,7 +88,7 @@ def _require_available(track: Track, report: ReportOptions) -> None:
     if report.explains and not track.modules.explanation:
         raise InvalidParameters(f"{track.name}: this track does not support explanations")
     if report.bootstrap and not track.intervals:
-        raise InvalidParameters(f"{track.name}: this track does not support confidence intervals; remove the bootstrap")
+        raise InvalidParameters(f"{track.name}: this track does not support confidence intervals; omit the bootstrap")
 
 
 def _with_intervals(truth: Truth, outcome: Outcome, request: ScoringRequest) -> Splits:

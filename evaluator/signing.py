@@ -111,7 +111,7 @@ def opened(content: bytes) -> Opened:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
         raise InvalidSigned(f"the file is damaged or is not JSON: {reason}") from None
     if not isinstance(parsed, dict) or parsed.keys() != {DOCUMENT, PUBLIC_KEY, SIGNATURE}:
-        raise InvalidSigned(f"a signed file has the members {DOCUMENT}, {PUBLIC_KEY} and {SIGNATURE}, and no others")
+        raise InvalidSigned(f"a signed file must have exactly the members {DOCUMENT}, {PUBLIC_KEY} and {SIGNATURE}")
     for name, form in ((PUBLIC_KEY, KEY), (SIGNATURE, _SIGNATURE)):
         if not isinstance(parsed[name], str) or not form.fullmatch(parsed[name]):
             raise InvalidSigned(f"{name} is not a string of hexadecimal digits of the correct length")

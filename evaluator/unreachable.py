@@ -10,7 +10,7 @@ from evaluator.texts import counted
 LISTED_ROWS = 100
 TOLERANCE = 1e-9
 NOTHING = "there is nothing to measure on this split, so it is undefined"
-NO_OBJECTS = "no objects on this split, so it has no score"
+NO_OBJECTS = "there are no objects on this split, so it has no score"
 ONLY_GROUPS = "this split has no objects except group-of boxes, whose weight is 0, so it has no score"
 REPEATED = "objects that are the same or nearly the same as another object, or have no area, cannot be matched"
 TOO_MANY = "an image has more triplets than this metric counts"

@@ -189,7 +189,7 @@ def body_refusal(request: HttpRequest) -> Refused | None:
         detail = f"A file can have at most {allowed:,} bytes. Compress it with gzip, or submit fewer predictions."
     else:
         allowed, form_bytes = settings.DATA_UPLOAD_MAX_MEMORY_SIZE, 0
-        detail = f"A request to this URL may have at most {allowed:,} bytes."
+        detail = f"A request to this URL can have at most {allowed:,} bytes."
     if content_length(request) > allowed + form_bytes:
         return Refused("file_too_large", detail, allowed_bytes=allowed)
     return None

@@ -181,7 +181,7 @@ REST_FRAMEWORK = {
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Podium",
-    "DESCRIPTION": "Submit predictions, follow their scoring, read leaderboards.",
+    "DESCRIPTION": "Submit predictions, follow their scoring, and read leaderboards.",
     "VERSION": "1",
     "OAS_VERSION": "3.1.0",
     "COMPONENT_SPLIT_REQUEST": True,  # In the API schema, a file is bytes in a request but a URL in a response.

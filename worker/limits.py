@@ -85,7 +85,7 @@ def log_setting_warnings(**signal: object) -> None:
 def exceeded_text(error: Exception) -> str:
     """Return the message about the memory or time limit that a scoring run exceeded."""
     if isinstance(error, MemoryError):
-        return f"Scoring this file needs more memory than allowed ({settings.WORKER_MEMORY_BYTES / 2**30:.3g} GiB)."
+        return f"Scoring this file takes more memory than allowed ({settings.WORKER_MEMORY_BYTES / 2**30:.3g} GiB)."
     return f"Scoring this file took longer than {settings.EVALUATION_SECONDS / 60:g} minutes of CPU time."
 
 
@@ -94,4 +94,4 @@ def accident_text(error: Exception) -> str:
     hours = settings.EVALUATION_WALL_SECONDS / 3600
     hangs = isinstance(error, SoftTimeLimitExceeded)
     what = f"Scoring took more than {hours:.3g} hours." if hangs else f"Scoring failed with {type(error).__name__}."
-    return f"{what} This is our fault and does not count against your quota. Submit the file again."
+    return f"{what} The error is on our side and does not count against your quota. Submit the file again."

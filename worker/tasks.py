@@ -196,7 +196,7 @@ def compare_claimed(claimed: Comparison) -> None:
             found = compared(claimed)
         comparisons.record(claimed, found, seconds=monotonic() - started)
     except MemoryError:
-        comparisons.fail(claimed, sentence="it needs more memory than a worker may use", final=True)
+        comparisons.fail(claimed, sentence="it needs more memory than a worker is allowed to use", final=True)
     except Exception as error:
         comparisons.fail(claimed, sentence=f"{type(error).__name__} while comparing", final=False)
         raise
@@ -222,7 +222,7 @@ def obstacle(error: Exception) -> str:
     The sentence contains no file paths. Paths are only written to the log.
     """
     if isinstance(error, Unreadable):
-        return "The stored file or the ground truth is missing or damaged. The worker's log names the file."
+        return "The stored submission or the ground truth is missing or damaged. The worker's log names the file."
     if isinstance(error, OSError):
         return f"The worker cannot read or write a file: {error.strerror or type(error).__name__}."
     return f"{error}."
@@ -242,7 +242,10 @@ def give_up(claimed: Rerun, error: Exception) -> None:
 def reason(error: Exception) -> str:
     """Return the reason why a rerun (a repeated scoring) was abandoned, as a sentence for organizers."""
     if is_too_large(error):
-        return f"Scores of files with more than {settings.EXPLANATION_MAX_BYTES} uncompressed bytes are not explained."
+        return (
+            f"Podium does not explain the scores of files with more than {settings.EXPLANATION_MAX_BYTES} "
+            "uncompressed bytes."
+        )
     if isinstance(error, InvalidSubmission):
         return f"The file does not match this ground truth: {', '.join(error.findings.counts)}."
     if isinstance(error, InvalidTruth | InvalidParameters):

@@ -60,7 +60,7 @@ def copy_folder(source: Path, target: Path, mistakes: Mistakes, limits: BundleLi
             break
     if left < 0:
         allowed = f"{limits.decompressed_bytes} bytes, {MAX_ENTRIES} files and folders"
-        mistakes.add("too_large", f"contains more than is allowed ({allowed})", file=source.name or str(source))
+        mistakes.add("too_large", f"exceeds the limits of a bundle ({allowed})", file=source.name or str(source))
     for error in unreadable:
         # OSError.filename is an integer if the error occurred on a file descriptor. In that case, the error message
         # shows the name of the copied folder instead.

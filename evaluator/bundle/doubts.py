@@ -70,7 +70,7 @@ def _contradictions(phase: BundlePhase) -> Iterator[str]:
     if phase.quota_total is not None and phase.quota_total < phase.quota_per_day:
         yield f"total ({phase.quota_total}) is less than per_day ({phase.quota_per_day}), so per_day is never reached"
     if phase.quota_total is not None and phase.finals > phase.quota_total:
-        yield f"finals ({phase.finals}) is more than total ({phase.quota_total})"
+        yield f"finals ({phase.finals}) is greater than total ({phase.quota_total})"
     if phase.attempts_per_day < phase.quota_per_day:
         attempts = f"attempts_per_day ({phase.attempts_per_day})"
         yield f"{attempts} is less than per_day ({phase.quota_per_day}), so per_day is never reached"

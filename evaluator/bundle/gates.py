@@ -55,6 +55,6 @@ def warning_text(result: Mapping[str, Any]) -> str:
     """Return a message that explains why a failed check keeps the phase closed, and how to fix the problem."""
     check = CHECKS[result["name"]]
     return (
-        f"the phase will not accept submissions. {check.tried} Expected: {result['expected']}. "
-        f"Result: {result['got']}. {check.advice}"
+        f"this check failed, so the phase will not accept submissions. {check.tried} Expected: "
+        f"{result['expected']}. Result: {result['got']}. {check.advice}"
     )

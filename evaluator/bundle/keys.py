@@ -65,25 +65,23 @@ BASELINE = (
         "baselines/center.csv",
         "",
         required=True,
-        reveals="Participants see the scores of the baseline, as they do for a team, but never its file.",
+        reveals="Participants can see the baseline's scores, as they can see those of a team, but never its file.",
     ),
 )
 SPLIT = (
     Key(
         "public",
         Number(0, 1, above=True),
-        "Fraction of the images that are public: their scores are shown before the phase ends. The others are private.",
+        "Fraction of the images that are public. Scores on these images are shown before the phase ends.",
         "0.3",
         1.0,
         unit="fraction of the images",
-        reveals=(
-            "Every public score reveals something about the public images. With few images, answers can be inferred."
-        ),
+        reveals="Every public score reveals something about the public images, and more if there are only few of them.",
     ),
     Key(
         "seed",
         Integer(0, SEED_MAX),
-        "Seed of the split. It is ignored if the ground truth has a salt. Every new phase has one.",
+        "Seed of the split. It is ignored if the ground truth has a salt, as it does in every new phase.",
         "7",
         0,
         reveals="Without a salt, three scores are enough to determine the seed and thus which images are private.",
@@ -168,13 +166,13 @@ PHASE = (
         None,
         "Parameters of the track. `podium tracks` lists them.",
         "{group_of_weight: 1.0}",
-        default_text="those of the track",
+        default_text="the track's defaults",
         by_track=True,
     ),
     Key(
         "split",
         None,
-        "How the images are divided into public and private images. Alternatively, `usage.csv` assigns each image.",
+        "How images are divided into public and private ones. Alternatively, list the usage of each in `usage.csv`.",
         "{public: 0.3}",
         keys=SPLIT,
     ),
@@ -183,14 +181,14 @@ PHASE = (
         Moment(begins=True),
         "When the phase opens.",
         "2026-02-01T00:00:00Z",
-        default_text="when the challenge does",
+        default_text="when the challenge opens",
     ),
     Key(
         "closes_at",
         Moment(),
         "When the phase ends.",
         "2026-05-01T00:00:00Z",
-        default_text="when the challenge does",
+        default_text="when the challenge ends",
         reveals="The private scores and the private leaderboard become visible then, unless `reveal` is `manual`.",
     ),
     Key(
@@ -204,16 +202,16 @@ PHASE = (
     Key(
         "freeze_at",
         Moment(),
-        "When the public leaderboard is frozen: participants see the entries as of this time until the phase is over, "
-        "and teams still see their own scores.",
+        "When the public leaderboard is frozen. From then until the phase is over, participants see the entries "
+        "as of this time. Teams still see their own scores.",
         "2026-04-24T00:00:00Z",
         default_text="never",
     ),
-    Key("quota", None, "How many files a team may submit.", "{per_day: 5, total: 200}", keys=QUOTA),
+    Key("quota", None, "How many files a team can submit.", "{per_day: 5, total: 200}", keys=QUOTA),
     Key(
         "finals",
         Integer(*INTEGER_RANGES["finals"]),
-        "Number of submissions that a team may select for the private leaderboard; the best of them counts.",
+        "Number of submissions that a team can select for the private leaderboard; the best of them counts.",
         "2",
         2,
         unit="submissions",
@@ -222,7 +220,7 @@ PHASE = (
     Key(
         "ladder",
         None,
-        "Settings of the ladder, allowed only with `feedback: {scores: ladder}`.",
+        "Settings for ladder feedback. Allowed only with `feedback: {scores: ladder}`.",
         "{standard_errors: 2}",
         keys=LADDER,
     ),
@@ -236,13 +234,13 @@ PHASE = (
     ),
 )
 TEAMS = (
-    Key("max_size", Integer(*INTEGER_RANGES["team_max_size"]), "Maximum number of members.", "5", 5, unit="people"),
+    Key("max_size", Integer(*INTEGER_RANGES["team_max_size"]), "Maximum size of a team.", "5", 5, unit="people"),
     Key("merge_until", Moment(), "When teams can no longer add members or merge.", "2026-05-01T00:00:00Z"),
 )
 CHALLENGE = (
     Key("slug", Slug(), "Short name of the challenge in its URL. It cannot be changed.", "animals", "", required=True),
     Key("title", Text(120), "Title of the challenge.", "Animals 2026", "", required=True),
-    Key("summary", Text(240), "One line for the list of challenges.", "Find the animals.", "", default_text="empty"),
+    Key("summary", Text(240), "A one-line summary of the challenge.", "Find the animals.", "", default_text="empty"),
     Key(
         "visibility",
         Choice(("public", "unlisted", "private", "draft")),
@@ -265,15 +263,15 @@ CHALLENGE = (
         default_text="never",
         reveals="The private scores of all phases become visible then, unless their `reveal` is `manual`.",
     ),
-    Key("join_until", Moment(), "When joining ends.", "2026-05-25T00:00:00Z", default_text="until the end"),
     Key(
-        "registration", Choice(("open", "approval")), "Whether organizers have to approve each person.", "open", "open"
+        "join_until", Moment(), "When registration closes.", "2026-05-25T00:00:00Z", default_text="the challenge's end"
     ),
+    Key("registration", Choice(("open", "approval")), "Whether organizers approve each new member.", "open", "open"),
     Key(
         "allow",
         DOMAINS,
-        "Only people with a confirmed email address at one of these domains can join, in addition to those in "
-        "`allow_people`.",
+        "Domains of email addresses. If this is set, only people with a confirmed address at one of them, and "
+        "people listed in `allow_people`, can join.",
         "[example.org]",
         "",
         default_text="everyone",
@@ -281,8 +279,8 @@ CHALLENGE = (
     Key(
         "allow_people",
         PEOPLE,
-        "Only people with one of these confirmed email addresses or usernames can join, in addition to those that "
-        "`allow` admits.",
+        "Email addresses and usernames. If this is set, only these people, and people with a confirmed address at "
+        "a domain in `allow`, can join.",
         "[ada@example.org, bob]",
         "",
         default_text="everyone",

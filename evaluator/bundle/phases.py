@@ -76,7 +76,7 @@ class _PhaseReader:
         for file in missing:
             path = (truth / file.name).relative_to(self.folder).as_posix()
             hint = f"; {found}" if (found := self._elsewhere(file.name, home)) else other
-            message = f"is missing, and {track} needs it: {file.meaning}{hint}"
+            message = f"is missing, but the track {track} requires it: {file.meaning}{hint}"
             self.mistakes.add("truth_missing_file", message, file=path)
 
     def _elsewhere(self, name: str, home: Path) -> str:

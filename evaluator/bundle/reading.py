@@ -73,7 +73,7 @@ def _compose(folder: Path, mistakes: Mistakes) -> yaml.Node:
         mistakes.add("bad_yaml", f"cannot be read: {error.problem or error.context}", line=mark.line + 1 if mark else 1)
     except yaml.reader.ReaderError as error:
         line = content.count("\n", 0, error.position) + 1
-        mistakes.add("bad_yaml", "cannot be read: this line has a character that YAML does not allow", line=line)
+        mistakes.add("bad_yaml", "cannot be read: this line contains a character that YAML does not allow", line=line)
     except (yaml.YAMLError, RecursionError):
         mistakes.add("bad_yaml", "cannot be read: too many nested brackets")
     else:
@@ -99,7 +99,7 @@ def _read_text(path: Path, most: int, mistakes: Mistakes) -> str:
     # NUL characters in challenge.yaml are not reported here, because the YAML parser reports them.
     if "\0" in text and path.name != SHEET:
         line = text.count("\n", 0, text.index("\0")) + 1
-        mistakes.add("encoding", "has a NUL character in this line; remove it", file=path.name, line=line)
+        mistakes.add("encoding", "contains a NUL character on this line; remove it", file=path.name, line=line)
     if not text.strip() and path.name != SHEET:
         mistakes.warn("empty_page", "is empty, so the page is empty; write its text or remove the file", file=path.name)
     return text
@@ -143,7 +143,7 @@ def _read_contact(section: Section) -> str:
     """Return the contact address of a challenge. Warn if it is missing or is neither an email address nor a URL."""
     contact: str = section.take("contact")
     if not section.has("contact"):
-        message = "participants cannot ask questions: add an email address as `contact`"
+        message = "participants cannot ask the organizers questions; add an email address as `contact`"
         section.mistakes.warn("no_contact", message, key="contact")
     elif contact and "@" not in contact and "://" not in contact:
         section.warn("contact", "bad_contact", "is neither an email address nor a URL, so it is shown as plain text")

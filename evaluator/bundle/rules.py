@@ -51,7 +51,7 @@ def mail_domains(written: Iterable[str]) -> str:
         if not DOMAIN.fullmatch(domain):
             raise ValueError(f"{domain!r} is not an email domain such as example.org")
     if len(" ".join(domains)) > DOMAINS_CHARACTERS:
-        raise ValueError(f"expected domains of at most {DOMAINS_CHARACTERS} characters in total")
+        raise ValueError(f"the domains can have at most {DOMAINS_CHARACTERS} characters in total")
     return " ".join(domains)
 
 
@@ -65,7 +65,7 @@ def allowed_people(written: Iterable[str]) -> str:
         if not PERSON.fullmatch(person):
             raise ValueError(f"{person!r} is neither an email address nor a username")
     if len(" ".join(people)) > PEOPLE_CHARACTERS:
-        raise ValueError(f"expected people of at most {PEOPLE_CHARACTERS} characters in total")
+        raise ValueError(f"the addresses and usernames can have at most {PEOPLE_CHARACTERS} characters in total")
     return " ".join(people)
 
 
@@ -91,12 +91,14 @@ def check_feedback(
     """
     if feedback == "ladder" and track and not (intervals and TRACKS[track].intervals):
         yield Violation(
-            "feedback", "not_available", "ladder feedback needs intervals, which this track or service does not compute"
+            "feedback",
+            "not_available",
+            "ladder feedback requires intervals, but this track or this server does not compute them",
         )
     if feedback == "ladder" and classes:
         yield Violation("feedback_classes", "bad_value", LADDER_AND_CLASSES)
     if feedback == "rounded" and decimals is None:
-        yield Violation("feedback", "missing_key", "rounded scores need `decimals`, a whole number from 1 to 10")
+        yield Violation("feedback", "missing_key", "rounded scores require `decimals`, a whole number from 1 to 10")
     if feedback != "rounded" and decimals is not None:
         yield Violation("feedback_decimals", "bad_value", "is only allowed with `scores: rounded`; remove it")
 

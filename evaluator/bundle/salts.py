@@ -22,8 +22,9 @@ GZIPPED = b"\x1f\x8b"
 # that is too long.
 READ_BYTES = 64
 UNSALTED = (
-    "has no salt, because it was imported before salts existed: anyone who guesses the ground truth can confirm the "
-    "guess, and intervals reveal the answers for individual images. Import it under another slug to give it a salt"
+    "has no salt, because it was imported by an early version of Podium: anyone who guesses the ground truth can "
+    "confirm the guess, and intervals reveal the answers for individual images. Import it under another slug to "
+    "give it a salt"
 )
 SEEDED = {
     True: "split.seed is ignored, because the salt decides which images are public; remove it",

@@ -154,7 +154,11 @@ def other_track(track: Track, truth: Path) -> str:
     The hint continues a sentence in an error message.
     """
     others = [other.name for other in TRACKS.values() if other is not track and not missing_files(other, truth)]
-    return f". The folder has the files of {' and of '.join(others)}; correct `track` or the files" if others else ""
+    return (
+        (f". The folder contains the files of {' and of '.join(others)}; correct `track` or the files")
+        if others
+        else ""
+    )
 
 
 def exists(path: Path) -> bool:

@@ -80,7 +80,7 @@ def _checked(archive: ZipFile, file: str, mistakes: Mistakes, limits: BundleLimi
         if fault := _fault(entry):
             mistakes.add(*fault, file=file)
         if name in files:
-            mistakes.add("bad_zip", f"{name!r} occurs twice", file=file)
+            mistakes.add("bad_zip", f"{name!r} occurs twice in the zip file", file=file)
         files[name] = entry
     for name in files.keys() & {parent.as_posix() for path in files for parent in PurePosixPath(path).parents}:
         mistakes.add("bad_zip", f"{name!r} is both a file and a folder", file=file)
@@ -88,7 +88,7 @@ def _checked(archive: ZipFile, file: str, mistakes: Mistakes, limits: BundleLimi
     allowed = min(limits.decompressed_bytes, max(packed, CHUNK_BYTES) * limits.decompressed_ratio)
     if size > allowed or len(entries) > MAX_ENTRIES:
         shown = f"{limits.decompressed_bytes:,} bytes, {limits.decompressed_ratio} : 1, {MAX_ENTRIES:,} files"
-        mistakes.add("too_large", f"would unpack to more than is allowed ({shown})", file=file)
+        mistakes.add("too_large", f"exceeds the limits of a bundle when it is unpacked ({shown})", file=file)
     return files
 
 
@@ -101,7 +101,7 @@ def _fault(entry: ZipInfo) -> tuple[str, str] | None:
     if kind not in (0, stat.S_IFREG):
         return "unsafe_path", f"{name!r} is a link or a device; replace it with the file itself"
     if entry.flag_bits & 1 or entry.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
-        return "bad_zip", f"{name!r} is encrypted or uses an unusual compression method; use an ordinary zip file"
+        return "bad_zip", f"{name!r} is encrypted or uses an unsupported compression method; use an ordinary zip file"
     return None
 
 

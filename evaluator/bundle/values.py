@@ -101,7 +101,7 @@ class Slug:
         """Return the short name in a YAML node."""
         value = written_text(node)
         if not SLUG.fullmatch(value) or len(value) > 80:
-            raise InvalidValue(f"{value!r} is not a short name: {self.text}")
+            raise InvalidValue(f"{value!r} is not a short name; expected {self.text}")
         return value
 
     def schema(self) -> Schema:

@@ -24,8 +24,8 @@ AVERAGES = ReportTable(
 NEAR = "overlaps an object of its own class, but not enough"
 TAKEN = "overlaps an object of its own class that a more confident prediction has matched"
 SUMS = {
-    "all_false_positives": "gain if all false positives were removed",
-    "all_misses": "gain if all missed objects were removed from the ground truth",
+    "all_false_positives": "gain in the score if all false positives were removed",
+    "all_misses": "gain in the score if all missed objects were removed from the ground truth",
 }
 
 
@@ -43,7 +43,7 @@ def errors(metric: str, title: str, meanings: dict[str, str]) -> tuple[ReportTab
     )
     return (
         ReportTable("errors", "Kinds of errors", columns, meanings),
-        ReportTable("error_sums", "All false positives, all misses", columns, SUMS),
+        ReportTable("error_sums", "All false positives and all misses", columns, SUMS),
     )
 
 
@@ -117,7 +117,7 @@ ABLATION = ReportTable(
 )
 WRONG_CLASS = ReportTable(
     "class_errors",
-    "Most frequent confusions of classes",
+    "Most frequently confused classes",
     (
         ReportColumn("truth", "Ground truth", "text"),
         ReportColumn("prediction", "Predicted", "text"),

@@ -16,7 +16,7 @@ GROUNDING = Track(
         TruthFile(
             "Sentences/",
             (),
-            "the published annotations, instead of phrases.jsonl: one text file per image",
+            "the published annotations, as an alternative to phrases.jsonl: one text file per image",
             required=False,
         ),
         TruthFile("Annotations/", (), "the published annotations: one XML file per image", required=False),
@@ -45,7 +45,8 @@ GROUNDING = Track(
         Parameter(
             "box_rule",
             "merged",
-            "box to match for a phrase with several boxes: the box around all of them (merged), or any of them (any)",
+            "how a phrase with several boxes is matched: by the box around all of them (merged), or by any one of "
+            "them (any)",
             short="boxes",
             choices=("merged", "any"),
         ),
@@ -106,8 +107,8 @@ RETRIEVAL = Track(
         TruthFile(
             "gallery.json",
             (),
-            "all images and captions; a caption is an object with caption_id, image_id and "
-            "text. In a challenge a caption_id must not reveal its image",
+            "all images and captions; a caption is an object with caption_id, image_id and text. In a challenge, "
+            "a caption_id must not reveal the caption's image",
         ),
     ),
     form=Form(

@@ -31,7 +31,8 @@ GATE_CHECKS = (
     GateCheck(
         "empty",
         "An empty file and a file without predictions are submitted.",
-        "Contact the operator: this version of the evaluator does not treat empty files as the track specifies.",
+        "Contact the operator: this version of the evaluator handles empty files differently from what the track "
+        "specifies.",
     ),
     GateCheck(
         "template",
@@ -41,7 +42,7 @@ GATE_CHECKS = (
     GateCheck(
         "broken",
         "Files with a known defect are submitted.",
-        "Contact the operator: this version of the evaluator does not report defects as it should.",
+        "Contact the operator: this version of the evaluator does not report defects correctly.",
     ),
     GateCheck(
         "repeat",
@@ -50,7 +51,7 @@ GATE_CHECKS = (
     ),
     GateCheck(
         "order",
-        "The ground truth is scored as a submission, with and without half of its predictions.",
+        "The ground truth is scored as a submission, once complete and once with half of its predictions removed.",
         "Check that the ground truth has objects that count, and that some of them are in public images. If all files "
         "get the same score, the phase cannot rank anyone.",
     ),

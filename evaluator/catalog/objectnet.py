@@ -21,7 +21,7 @@ OBJECTNET = Track(
         TruthFile(
             "answers.json",
             (),
-            "the class id of each file, from 0 to 312, as in {file: id}; leading folders are ignored",
+            "an object that maps each file name to its class id, from 0 to 312; leading folders are ignored",
         ),
         TruthFile(
             "classes.csv", ("LabelName", "DisplayName"), "the names of the class ids, without a header", required=False
@@ -56,7 +56,12 @@ OBJECTNET = Track(
     ),
     parameters=(
         Parameter(
-            "top_k", GUESSES, "number of guesses that count for the second metric", short="top", low=1, high=GUESSES
+            "top_k",
+            GUESSES,
+            "number of guesses that the second metric takes into account",
+            short="top",
+            low=1,
+            high=GUESSES,
         ),
     ),
     metrics=(
@@ -67,14 +72,14 @@ OBJECTNET = Track(
         Metric(
             "mean_class_top1",
             "Top 1, mean of classes",
-            "mean over classes of the fraction of images whose first guess is correct",
+            "fraction of images whose first guess is correct, averaged over classes",
             "Top 1 by class",
             "mean",
         ),
         Metric(
             "mean_class_top5",
             "Top 5, mean of classes",
-            "mean over classes of the fraction of images with a correct guess among the first five (or top_k)",
+            "fraction of images with a correct guess among the first five (or top_k), averaged over classes",
             "Top 5 by class",
             "mean",
         ),

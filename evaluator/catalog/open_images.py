@@ -37,7 +37,7 @@ MATCHING = (
     Parameter(
         "group_of_weight",
         1.0,
-        "weight of a group-of box; with 0, detections in the box are ignored",
+        "weight of a group-of box; if it is 0, detections in the box are ignored",
         short="groupof",
         low=0.0,
         high=1.0,
@@ -46,7 +46,7 @@ MATCHING = (
     Parameter(
         "expand_hierarchy",
         True,
-        "an object also counts for the ancestors of its class",
+        "whether an object also counts for the ancestors of its class",
         short="hierarchy",
         words=("expand", "none"),
         shapes_truth=True,
@@ -54,12 +54,12 @@ MATCHING = (
     Parameter(
         "expand_predictions",
         False,
-        "each prediction also counts for the ancestors of its class",
+        "whether a prediction also counts for the ancestors of its class",
         short="predictions",
         words=("expand", "none"),
         quiet_default=True,
     ),
-    Parameter("require_all_images", False, "a submission must contain every image"),
+    Parameter("require_all_images", False, "whether a submission must contain every image"),
 )
 PROTOCOL = Parameter("protocol", "tfod", "the matching rules", short="protocol", choices=("tfod",))
 
@@ -78,14 +78,14 @@ DETECTION = Track(
         Parameter(
             "protocol",
             "tfod",
-            "the matching rules: those of the official code, or those of FiftyOne",
+            "the matching rules, either of the official code or of FiftyOne",
             short="protocol",
             choices=("tfod", "fiftyone"),
         ),
         Parameter(
             "classwise",
             True,
-            "a detection matches objects of its own class only; if false, the report has a confusion matrix",
+            "whether a detection can match only objects of its own class; if false, the report has a confusion matrix",
             short="classwise",
             quiet_default=True,
             only_with=("protocol", "fiftyone"),
@@ -107,7 +107,7 @@ DETECTION = Track(
         example="0001eeaf4aed83f9,/m/01yrx,0.92,0.11,0.53,0.2,0.81",
         string_example="/m/01yrx 0.92 0.11 0.2 0.53 0.81 /m/0bt9lr 0.48 0.5 0.4 0.9 0.88",
     ),
-    metrics=(Metric("mAP", "mAP", "mean over classes of the average precision at the IoU threshold"),),
+    metrics=(Metric("mAP", "mAP", "average precision at the IoU threshold, averaged over classes"),),
     class_columns=(
         AP,
         POSITIVES,
@@ -142,13 +142,14 @@ SEGMENTATION = Track(
         TruthFile(
             "masks.csv",
             ("ImageID", "LabelName", "ImageWidth", "ImageHeight", *BOX, "IsGroupOf", "Mask"),
-            "the masks of those boxes that have one; each row repeats the label and the coordinates of its box",
+            "the masks of the boxes that have a mask; each row repeats the label and the coordinates of its box",
         ),
         TruthFile("image_labels.csv", IMAGE_LABELS, "verified labels: 1 present, 0 absent"),
         TruthFile(
             "images.csv",
             ("ImageID",),
-            "every test image with its size in pixels; required in a challenge, to hide which images have a mask",
+            "every test image with its size in pixels; required in a challenge, so that the sizes do not reveal "
+            "which images have a mask",
             required=False,
             extras=("Width", "Height"),
         ),
@@ -164,7 +165,7 @@ SEGMENTATION = Track(
         example="0001eeaf4aed83f9,8,6,/m/01yrx,0.92,eJyzMDI28jcAAUM/UwATLQLD",
         string_example="/m/01yrx 0.92 eJyzMDI28jcAAUM/UwATLQLD",
     ),
-    metrics=(Metric("mAP", "mAP", "mean over classes of the average precision at the mask IoU threshold"),),
+    metrics=(Metric("mAP", "mAP", "average precision at the mask IoU threshold, averaged over classes"),),
     class_columns=DETECTION.class_columns,
     explained_columns=explanations.RATES,
     explained_tables=explanations.OF_MASKS,

@@ -70,26 +70,26 @@ RELATIONSHIPS = Track(
         Metric(
             "mAP_relationships",
             "mAP relationships",
-            "mean over relations of the average precision; both boxes must match",
+            "average precision, averaged over relations; both boxes must match",
             "mAP rel.",
         ),
         Metric(
             "mAP_phrases",
             "mAP phrases",
-            "mean over relations of the average precision; the box around both objects must match",
+            "average precision, averaged over relations; the box around both objects must match",
             "mAP phr.",
         ),
         Metric(
             "recall@50",
             "Recall@50",
-            "fraction of pairs that are matched by the 50 most confident predictions in each image",
+            "fraction of pairs that are found among the 50 most confident predictions for each image",
             "R@50",
             "plain",
         ),
         Metric(
             "recall@100",
             "Recall@100",
-            "fraction of pairs that are matched by the 100 most confident predictions in each image",
+            "fraction of pairs that are found among the 100 most confident predictions for each image",
             share="plain",
         ),
         Metric(

@@ -39,7 +39,7 @@ COMMANDS = {
     "check-bundle": "list every error in a challenge bundle, as an import would",
     "schema": "print the JSON Schema that editors use to check challenge.yaml: podium schema challenge",
     "convert": "convert a submission between the two CSV layouts, one row per image and one row per prediction",
-    "synthesize": "generate a ground truth folder and submissions of chosen quality from a seed",
+    "synthesize": "generate a random ground truth folder and submissions of a chosen quality",
 }
 
 
@@ -47,7 +47,7 @@ COMMANDS = {
 SERVER_COMMANDS = {
     "login": ("accounts", "log in to a server: podium login URL"),
     "logout": ("accounts", "revoke this machine's token and delete it"),
-    "whoami": ("accounts", "print who is logged in, and what the token may do"),
+    "whoami": ("accounts", "print which account is logged in and what its token can do"),
     "challenges": ("challenges", "list the challenges of the server"),
     "phases": ("challenges", "list the phases of a challenge"),
     "join": ("challenges", "accept the rules of a challenge and join it"),
@@ -56,7 +56,7 @@ SERVER_COMMANDS = {
     "submission": ("submissions", "print the status, scores or defects of a submission"),
     "leaderboard": ("leaderboards", "print a leaderboard as a table, CSV or JSON"),
     "team": ("teams", "show your team in a challenge, invite people, answer invitations, or leave"),
-    "quota": ("challenges", "print how many files your team may still submit"),
+    "quota": ("challenges", "print how many files your team can still submit"),
     "download": ("files", "download the template submission and the other files of a phase"),
     "kit": ("files", "download the check kit of a phase, for podium check --kit"),
     "open": ("challenges", "open a page of a challenge in the browser"),
@@ -152,7 +152,7 @@ def _command_parser() -> Parser:
     parser = Parser(
         prog="podium",
         description="Score submissions to computer-vision challenges with the metrics of the official tools.",
-        epilog=f"commands on this machine:\n{_listed(COMMANDS)}\n\ncommands for a server:\n{_listed(server)}",
+        epilog=f"local commands:\n{_listed(COMMANDS)}\n\nserver commands:\n{_listed(server)}",
     )
     parser.add_argument("--version", action="version", version=f"podium {__version__}")
     parser.add_argument(

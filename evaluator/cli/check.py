@@ -39,7 +39,7 @@ def declare(parser: Parser) -> None:
         "--kit",
         type=existing_file,
         metavar="FILE",
-        help="check kit of a phase, which finds every defect that the server would find",
+        help="check kit of a phase; with it, the check finds every defect that the server would find",
     )
     known.add_argument(
         "--truth",
@@ -53,7 +53,7 @@ def declare(parser: Parser) -> None:
     parser.add_argument(
         "--force",
         action="store_true",
-        help="with --kit: accept a file in which no prediction can score, as podium submit --force does",
+        help="with --kit: accept a file in which no prediction can earn a score, as podium submit --force does",
     )
     add_set(parser)
     add_threads(parser)

@@ -31,7 +31,7 @@ def run(arguments: Namespace) -> int:
             convert(arguments.track, arguments.to, arguments.source, sys.stdout)
             return Exit.DONE
         if arguments.out.suffix == ".gz":
-            raise WrongUsage(f"the output is not compressed; use the name {arguments.out.stem}")
+            raise WrongUsage(f"podium convert writes uncompressed files; use the name {arguments.out.stem}")
         with atomic_file(arguments.out) as file:
             convert(arguments.track, arguments.to, arguments.source, file)
     except InvalidSubmission as error:

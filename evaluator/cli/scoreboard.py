@@ -37,7 +37,7 @@ def print_report(report: Report) -> None:
     print_notices(report.notices, stream=sys.stdout)
     print(style.faint(report.signature))
     if report.reference not in (None, ReferenceNeeded.NO_FAST_PATH, ReferenceNeeded.SMALL_FILE):
-        print(style.faint(f"scored by the {report.way}, which gives the same result"))
+        print(style.faint(f"scored by the {report.way}; the fast path gives the same result"))
 
 
 def _print_table(table: Sequence[ClassRow]) -> None:

@@ -251,7 +251,7 @@ def check_seed_is_used(arguments: Namespace, *options: str) -> None:
     WrongUsage
     """
     if arguments.seed is not None and all(getattr(arguments, name) is None for name in options):
-        raise WrongUsage(f"--seed needs {' or '.join(f'--{name}' for name in options)}")
+        raise WrongUsage(f"--seed requires {' or '.join(f'--{name}' for name in options)}")
 
 
 def _readable(path: Path, *, expected: str) -> Path:

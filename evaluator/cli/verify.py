@@ -115,7 +115,7 @@ def run(arguments: Namespace) -> int:
     """Check exported results, print what was checked and all problems, and return the exit code."""
     for option in ("submissions", "usage", "seed"):
         if getattr(arguments, option) is not None and arguments.truth is None:
-            raise WrongUsage(f"--{option} needs --truth")
+            raise WrongUsage(f"--{option} requires --truth")
     findings, found, results = Findings(), None, None
     try:
         found = opened(_content(arguments.results))
@@ -185,7 +185,7 @@ def _check_truth(results: Results, arguments: Namespace, findings: Findings) -> 
     findings.missing = scores.missing
     findings.refuse(Exit.INVALID_RESULTS, *scores.problems)
     if not scores.compared:
-        findings.refuse(Exit.INVALID_RESULTS, "no file in the folder of submissions belongs to an entry")
+        findings.refuse(Exit.INVALID_RESULTS, "no file in the submissions folder belongs to an entry")
     elif not scores.problems:
         equal = counted(scores.compared, "entry", "entries")
         findings.checked["scores"] = f"{equal} scored again with identical scores"
@@ -209,7 +209,7 @@ def _print(findings: Findings, results: Results | None, path: Path) -> None:
         print(f"{visible(results.challenge)}/{visible(results.phase)}, exported {visible(results.exported_at)}")
         if not results.is_final:
             reasons = "; ".join(visible(one) for one in results.unfinished) or "the phase had not closed"
-            print(f"PRELIMINARY: {reasons}, when these results were exported")
+            print(f"PRELIMINARY when these results were exported: {reasons}")
     for subject, text in findings.checked.items():
         print(f"{subject:<10} {text}")
     for name in findings.missing:

@@ -25,8 +25,10 @@ def declare_login(parser: Parser) -> None:
     parser.add_argument(
         "--token", action="store_true", help="read a token from the terminal instead; create one on your account page"
     )
-    parser.add_argument("--scope", choices=SCOPES, default="submit", help="what the token may do (default: submit)")
-    parser.add_argument("--no-browser", action="store_true", help="only print the URL to open")
+    parser.add_argument(
+        "--scope", choices=SCOPES, default="submit", help="what the token can be used for (default: submit)"
+    )
+    parser.add_argument("--no-browser", action="store_true", help="print the URL instead of opening a browser")
 
 
 def login(session: Session) -> int:
@@ -37,7 +39,7 @@ def login(session: Session) -> int:
     arguments = session.arguments
     server = servers.normalized(arguments.url) if arguments.url else session.server
     if server.startswith("http://") and server.split("/")[2].rpartition(":")[0] not in servers.LOCAL:
-        print("podium: this connection is not encrypted; others might read your token", file=sys.stderr)
+        print("podium: this connection is not encrypted, so others might be able to read your token", file=sys.stderr)
     if arguments.token:
         secret = (getpass("Token: ") if sys.stdin.isatty() else sys.stdin.readline()).strip()
     else:
@@ -101,7 +103,10 @@ def nothing(parser: Parser) -> None:
 def logout(session: Session) -> int:
     """Revoke the token of this machine on the server, and delete the stored token."""
     if os.environ.get("PODIUM_TOKEN"):
-        raise NotUsable("the token is in PODIUM_TOKEN; unset it, and revoke the token on your account page")
+        raise NotUsable(
+            "the token comes from the environment variable PODIUM_TOKEN; unset the variable, and revoke the token "
+            "on your account page"
+        )
     revoked = False
     try:
         if servers.token_of(session.server):

@@ -66,7 +66,9 @@ def quota(session: Session) -> int:
 
 
 def _quota_lines(state: dict[str, Any]) -> list[str]:
-    lines = [f"{state['left']} of {state['per_day']} submissions left today (UTC), until {state['resets_at']}"]
+    lines = [
+        f"{state['left']} of {state['per_day']} submissions left today (UTC); the quota resets at {state['resets_at']}"
+    ]
     if state["total"] is not None:
         lines.append(f"{state['total_left']} of {state['total']} left in this phase")
     if state["reason"]:

@@ -143,7 +143,7 @@ class Api:
         if major != own_major or abs(minor - own_minor) > 1:
             older, newer = ("server", "client") if (major, minor) < (own_major, own_minor) else ("client", "server")
             versions = f"the server runs podium {theirs}, this client is podium {__version__}"
-            print(f"podium: {versions}. The {older} is too old for the {newer}; update it.", file=sys.stderr)
+            print(f"podium: {versions}. The {older} is too old for the {newer}; update the {older}.", file=sys.stderr)
 
 
 def _checked(token: str) -> str:

@@ -21,12 +21,12 @@ def declare(parser: Parser) -> None:
         "--country",
         default="",
         metavar="CODE",
-        help="only teams with a member from this country (members whose names are not shown do not count)",
+        help="only teams with a publicly named member from this country",
     )
     parser.add_argument(
         "--split",
         choices=("public", "private"),
-        help="which leaderboard to print (default: the one that the page shows)",
+        help="which leaderboard to print (default: the one shown on the website)",
     )
     parser.add_argument(
         "--page", type=positive, default=1, metavar="N", help="page number; only for the formats table and json"
@@ -48,7 +48,7 @@ def leaderboard(session: Session) -> int:
         return Exit.DONE
     session.print(found, lambda: table([_row(one) for one in found["results"]], COLUMNS))
     if found["next"]:
-        print(f"podium: there are more teams; add --page {arguments.page + 1}", file=sys.stderr)
+        print(f"podium: to see more teams, add --page {arguments.page + 1}", file=sys.stderr)
     return Exit.DONE
 
 

@@ -55,7 +55,9 @@ def chosen(option: str | None) -> str:
     """
     address = option or os.environ.get("PODIUM_SERVER") or _read("last")
     if not address:
-        raise NotUsable("no server is specified; log in with `podium login URL`, or use --server URL or PODIUM_SERVER")
+        raise NotUsable(
+            "no server is specified; log in with `podium login URL`, use --server URL, or set PODIUM_SERVER"
+        )
     return normalized(address)
 
 

@@ -24,7 +24,9 @@ def declare_submit(parser: Parser) -> None:
     parser.add_argument("-f", "--file", required=True, type=existing_file, metavar="FILE", help="the submission")
     parser.add_argument("-m", "--message", default="", metavar="NOTE", help="a note, visible to your team only")
     parser.add_argument("--wait", action="store_true", help="wait for the score; exit with 0 only if there is a score")
-    parser.add_argument("--force", action="store_true", help="score the file even if no prediction in it can score")
+    parser.add_argument(
+        "--force", action="store_true", help="score the file even if no prediction in it can earn a score"
+    )
 
 
 def submit(session: Session) -> int:
@@ -48,7 +50,10 @@ def submit(session: Session) -> int:
         raise
     found = state_of(session, identifier)
     if found["sha256"] != upload.sha256:
-        raise NotUsable(f"{arguments.file} was changed during the upload; submission {identifier} differs from it")
+        raise NotUsable(
+            f"{arguments.file} was changed during the upload; submission {identifier} differs from the file on this "
+            "machine"
+        )
     return report(session, found)
 
 

@@ -29,7 +29,11 @@ def declare(parser: Parser) -> None:
     meanings = "; ".join(f"{name}: {meaning}" for name, meaning in ACTIONS.items())
     parser.add_argument("action", nargs="?", choices=ACTIONS, default="show", metavar="ACTION", help=meanings)
     parser.add_argument(
-        "who", nargs="?", type=_text, metavar="USER or ID", help="the username for invite, or the ID for an answer"
+        "who",
+        nargs="?",
+        type=_text,
+        metavar="USER or ID",
+        help="the username to invite, or the ID of the invitation or request to answer",
     )
     parser.add_argument(
         "--accept-rules", action="store_true", help="with accept: confirm that you have read and accept the rules"
@@ -48,7 +52,9 @@ def team(session: Session) -> int:
     """Show or change the user's team in a challenge."""
     arguments = session.arguments
     if arguments.who and arguments.action in ("show", "leave"):
-        raise NotUsable(f"`podium team CHALLENGE {arguments.action}` takes no name; remove {arguments.who!r}")
+        raise NotUsable(
+            f"`podium team CHALLENGE {arguments.action}` takes no further argument; remove {arguments.who!r}"
+        )
     path = f"challenges/{session.challenge(arguments.challenge)['slug']}"
     changes = {"show": show, "invite": invite, "accept": answer, "decline": answer, "leave": leave}
     changes[arguments.action](session, path)

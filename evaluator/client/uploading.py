@@ -55,7 +55,9 @@ class Upload:
                 raise
             servers.remember_upload(self.memory, None)
             return submission
-        raise TryLater(0, {"code": "unreachable", "detail": "the server repeatedly lost the upload"})
+        raise TryLater(
+            0, {"code": "unreachable", "detail": "the server lost the upload several times; try again later"}
+        )
 
     def _earlier_state(self) -> dict[str, Any] | None:
         known = servers.remembered_upload(self.memory)

@@ -71,7 +71,8 @@ def _check_size(first: tuple[str, ...], row: Row, findings: Findings) -> None:
     """Record a defect if the image size in a row differs from the size in the first row of the same image."""
     if tuple(row.image_cells) != first:
         message = (
-            f"{' × '.join(row.image_cells)} in this row, {' × '.join(first)} before; expected one size for each image"
+            f"the image size is {' × '.join(row.image_cells)} in this row, but {' × '.join(first)} in an earlier "
+            "row of the image; expected one size for each image"
         )
         findings.add(Problem("bad_mask", message, line=row.line, image=row.image))
 

@@ -241,7 +241,7 @@ def _text(source: Source) -> str:
     for part in text_parts(parts, source.findings, "JSON"):
         data += part
         if len(data) > limit:
-            source.findings.add(Problem("too_large", f"a JSON file may have at most {limit:,} bytes"))
+            source.findings.add(Problem("too_large", f"a JSON file can have at most {limit:,} bytes"))
             raise Stop("too_large")
     if not data or data.isspace():
         source.findings.add(Problem("empty", "the file is empty"))

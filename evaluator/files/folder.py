@@ -109,7 +109,7 @@ class TruthFolder:
         with gzip.open(io.BytesIO(packed)) as file:
             content = file.read(allowed + 1)
         if len(content) > allowed:
-            message = f"would unpack to more than {allowed:,} bytes; do not compress the file"
+            message = f"has more than {allowed:,} bytes when decompressed; do not compress the file"
             self.faults.add("truth_too_large", name, message)
             return b""
         return content
@@ -201,7 +201,7 @@ class TruthFolder:
             message = f"{shortened(label)} is read as a label; if this line is a header, remove it"
             self.faults.warn("truth_header", file, message, line=line)
         if first != label:
-            message = f"{shortened(shown)} is also the name of {shortened(first)}, so reports do not distinguish them"
+            message = f"{shortened(shown)} is also the name of {shortened(first)}, so reports cannot distinguish them"
             self.faults.warn("truth_same_name", file, message, line=line)
 
     def json(self, name: str) -> Any:

@@ -128,21 +128,21 @@ def _fed(read: Callable[[], bytes]) -> Iterator[bytes]:
 
 def _check_size(total: int, compressed: int, limits: Limits, findings: Findings) -> None:
     if total > limits.decompressed_bytes:
-        raise _stop(findings, "too_large", f"the decompressed file is over {limits.decompressed_bytes:,} bytes")
+        raise _stop(findings, "too_large", f"the decompressed file has more than {limits.decompressed_bytes:,} bytes")
     if total > RATIO_COUNTS_FROM_BYTES and total > compressed * limits.decompressed_ratio:
         raise _stop(
             findings,
             "too_large",
-            f"the decompressed file is over {limits.decompressed_ratio} times as large as the compressed file",
+            f"the decompressed file is more than {limits.decompressed_ratio} times as large as the compressed file",
         )
 
 
 def _check_members(members: int, total: int, limits: Limits, findings: Findings) -> None:
     if members > limits.gzip_members and total < members * limits.gzip_member_bytes:
         members_found = (
-            f"over {limits.gzip_members:,} members of less than {limits.gzip_member_bytes:,} bytes on average"
+            f"more than {limits.gzip_members:,} members of less than {limits.gzip_member_bytes:,} bytes on average"
         )
-        raise _stop(findings, "bad_gzip", f"the gzip file has {members_found}; compress it in one piece")
+        raise _stop(findings, "bad_gzip", f"the gzip file has {members_found}; compress the file again as a whole")
 
 
 def _stop(findings: Findings, code: str, message: str, line: int | None = None) -> Stop:
@@ -272,4 +272,4 @@ def _decoded_line(number: int, line: bytes) -> Line:
 
 
 def _too_long(findings: Findings, limits: Limits, number: int) -> Stop:
-    return _stop(findings, "line_too_long", f"the line is over {limits.line_bytes:,} bytes", number)
+    return _stop(findings, "line_too_long", f"the line has more than {limits.line_bytes:,} bytes", number)

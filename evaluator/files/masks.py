@@ -127,7 +127,7 @@ def _measure(masks: NDArray[np.void], group: Sequence[int], defects: dict[int, t
         return
     runs = runs_of(compressed)
     for row in np.flatnonzero(covered_by(runs) != heights * widths).tolist():
-        defects[group[row]] = mask_defect(f"its runs do not cover {widths[row]} x {heights[row]} pixels")
+        defects[group[row]] = mask_defect(f"the runs of this mask do not cover {widths[row]} x {heights[row]} pixels")
     if not defects:
         masks["area"][indices], masks["box"][indices] = areas_of(runs), boxes_of(runs, heights, widths)
         _rewrite(masks, indices, runs)

@@ -278,7 +278,7 @@ class RowReader:
         """Store the image id of a row. If the image may have only one row and already has one, record a defect."""
         key = image if len(image) <= self.limits.text_characters else blake2b(image.encode()).digest()
         if (self.kaggle or self.form.one_each) and key in self.image_ids:
-            message = f"image {shortened(image)} already has a row; an image may have only one row"
+            message = f"image {shortened(image)} already has a row; an image can have only one row"
             self._add_defect("duplicate_image", message, number, self.image_column.name, image)
         self.image_ids.add(key)
 

@@ -32,7 +32,7 @@ def check_replaceable(folder: Path) -> None:
     foreign = _files(folder) - {MANIFEST, *read_manifest(folder).get("files", [])}
     if foreign:
         raise OccupiedFolder(
-            f"{folder} contains {min(foreign)}, which this command did not write; choose a new or empty folder"
+            f"{folder} contains {min(foreign)}, which was not written by this command; choose a new or empty folder"
         )
 
 

@@ -64,8 +64,9 @@ class PersonForm(UsernameForm, AuditedForm, UserChangeForm):
         member = self.instance.memberships.exclude(pk__in=over.values("pk")).first()
         if is_staff and not self.instance.is_staff and member is not None:
             raise ValidationError(
-                f"Staff can read private leaderboards, and this person is in team {member.team} of {member.challenge}, "
-                "which is still running. Give the role to an account that is not in a team.",
+                f"Staff can read private leaderboards, but this person is in team {member.team} of "
+                f"{member.challenge}, which is still running. Give the staff role to an account that is not in a "
+                "team.",
                 code="competes",
             )
         return is_staff

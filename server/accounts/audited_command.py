@@ -67,7 +67,10 @@ class AuditedCommand(BaseCommand):
         parser.register("type", None, text_argument)
         parser.register("type", Path, path_argument)
         parser.add_argument(
-            "--as", dest="acts_for", metavar="USERNAME", help="user to record as the actor in the audit log"
+            "--as",
+            dest="acts_for",
+            metavar="USERNAME",
+            help="username to record in the audit log as the person who ran the command",
         )
         return parser
 

@@ -28,8 +28,8 @@ HALF = 4
 
 EXPIRED = "This code has expired or was already used. Start the login again."
 UNKNOWN = "There is no such code, or it has expired. Start the login in your program again."
-PENDING = "The login has not been approved or denied yet. Try again after the interval."
-TOO_SOON = f"Wait {INTERVAL_SECONDS} seconds between two requests."
+PENDING = "The login has not been approved or denied yet. Send the request again after `interval` seconds."
+TOO_SOON = f"Wait {INTERVAL_SECONDS} seconds between requests."
 
 
 def start(*, name: str, scope: str, network: str) -> tuple[DeviceLogin, str]:

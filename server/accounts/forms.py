@@ -41,7 +41,7 @@ class SignUpForm(AllauthSignUpForm):
         super().__init__(*args, **options)
         self.fields[
             "username"
-        ].help_text = "Only letters, digits and @ . + - _ are allowed. Your team and organizers can see it."
+        ].help_text = "Use only letters, digits and @ . + - _. Your team and the organizers can see your username."
         self.fields["email"].help_text = "If you forget your password, we send a reset link to this address."
 
     def validate_unique_email(self, value: str) -> str:
@@ -74,7 +74,7 @@ class TokenForm(forms.Form):
 
     name = forms.CharField(
         max_length=80,
-        help_text="The program or device that will use it.",
+        help_text="The program or device that will use the token.",
         widget=forms.TextInput(attrs={"placeholder": "laptop"}),
     )
     scope = forms.ChoiceField(choices=ApiToken.Scope.choices, initial=ApiToken.Scope.SUBMIT, label="Scope")
@@ -89,15 +89,17 @@ class ProfileForm(forms.ModelForm):
     country = forms.ChoiceField(
         choices=[("", "–"), *COUNTRIES.items()],
         required=False,
-        help_text="Used to filter leaderboards by country. Only members whose names are shown on team pages count.",
+        help_text="Leaderboards can be filtered by country. Your country counts only for teams whose public page shows "
+        "your name.",
     )
 
     class Meta:
         model = User
         fields = ("display_name", "affiliation", "country")
         help_texts: ClassVar = {
-            "display_name": "Shown next to your username to your teammates, and on public team pages that name you.",
-            "affiliation": "For example, a university or a company. Shown on public team pages that show your name.",
+            "display_name": "Your teammates see this name next to your username. It also appears on public team pages "
+            "that name you.",
+            "affiliation": "For example, a university or a company. It appears on public team pages that name you.",
         }
         widgets: ClassVar = {
             "display_name": forms.TextInput({"autocomplete": "name"}),

@@ -51,7 +51,7 @@ def device_sign_out(request: PersonRequest, pk: int) -> HttpResponse:
     if session is None:
         raise Http404
     if session.session_key == request.session.session_key:
-        messages.error(request, "You are using this device now. Log out instead.")
+        messages.error(request, "This is the device that you are using. To sign it out, log out.")
         return redirect("mfa_index")
     devices.sign_out(request.user, [session])
     messages.success(request, "The device was signed out.")

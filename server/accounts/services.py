@@ -70,7 +70,9 @@ def issue_token(*, user: User, name: str, scope: str, days: int) -> tuple[ApiTok
     try:
         name = one_line(name, NAME_CHARACTERS)
     except ValueError:
-        raise Refused("invalid", f"Give the token a name of 1 to {NAME_CHARACTERS} printable characters.") from None
+        raise Refused(
+            "invalid", f"The name of a token must have 1 to {NAME_CHARACTERS} printable characters."
+        ) from None
     if scope not in ApiToken.Scope.values:
         raise Refused("invalid", f"The scope of a token must be one of {', '.join(ApiToken.Scope.values)}.")
     if not 1 <= days <= settings.API_TOKEN_DAYS:

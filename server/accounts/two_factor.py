@@ -44,7 +44,7 @@ class TwoFactorAdapter(DefaultMFAAdapter):
         try:
             return cipher().decrypt(encrypted_text).decode()
         except InvalidToken:
-            detail = "Two-factor authentication for this account no longer works. Contact the operator."
+            detail = "Two-factor authentication no longer works for this account. Contact the operator of this service."
             raise Refused("forbidden", detail) from None
 
     def build_totp_svg(self, url: str) -> str:
@@ -120,7 +120,7 @@ class LimitedCodes:
     def clean_code(self) -> str:
         key = f"second-factor {self.user.pk}"
         if not ratelimit.consume(context.request, action="second_factor", key=key):
-            detail = "Too many wrong codes were entered for this account today. Try again tomorrow."
+            detail = "Too many incorrect codes were entered for this account today. Try again tomorrow."
             raise Refused("rate_limited", detail, retry_after=DAY_SECONDS)
         code: str = super().clean_code()  # type: ignore[misc]
         ratelimit.clear(context.request, action="second_factor", key=key)

@@ -86,5 +86,5 @@ class LoggedIn(BasePermission):
 
     def has_permission(self, request: Request, view: Any) -> bool:
         if not request.user.is_authenticated:
-            raise NotAuthenticated("Log in, or send an API token in the header: Authorization: Bearer podium_…")
+            raise NotAuthenticated("Log in, or send an API token in a header: Authorization: Bearer podium_…")
         return True

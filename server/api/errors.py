@@ -127,5 +127,8 @@ def server_error(exception: Exception, request: HttpRequest) -> JsonResponse:
     """Log an unexpected exception and return a problem document with the request ID."""
     request_id = getattr(request, "request_id", "")
     log.error("request %s %s failed", request_id, request.method, exc_info=exception)
-    detail = f"Something went wrong on our side. Try again. If it fails again, send us the request ID {request_id}."
+    detail = (
+        "Something went wrong on our side. Try again. If it fails again, send the operator the request ID "
+        f"{request_id}."
+    )
     return problem_document("server_error", detail, request_id=request_id)

@@ -18,7 +18,8 @@ from server.leaderboards.reading import read_with_boards
 from server.submissions.reading import ReadSubmission, read_submission
 
 TWO_FACTOR_REQUIRED = (
-    "This challenge requires two-factor authentication of its organizers. Turn it on in your account, and try again."
+    "This challenge requires its organizers to use two-factor authentication. Turn it on in your account, and "
+    "try again."
 )
 
 
@@ -107,5 +108,5 @@ def team_named(challenge: Challenge, name: str) -> Team:
     """Return the team with the given name in a challenge, ignoring letter case. Raises Refused if there is none."""
     found = challenge.teams.filter(name__iexact=name.strip(), is_baseline=False).first()
     if found is None:
-        raise Refused("invalid", "There is no team with this name. Give it exactly as the leaderboard shows it.")
+        raise Refused("invalid", "There is no team with this name. Write the name exactly as the leaderboard shows it.")
     return found

@@ -13,7 +13,7 @@ from server.leaderboards.queries import PAGE_ROWS
 
 class Pages(PageNumberPagination):
     page_size = 50
-    invalid_page_message = "There is no such page. Start at page 1 and follow `next`."
+    invalid_page_message = "There is no such page. Start with page 1 and follow the `next` links."
 
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
         """Return the schema of a page of results.

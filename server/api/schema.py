@@ -34,7 +34,7 @@ class ProblemSerializer(serializers.Serializer[Any]):
         help_text="messages by field, if the code is `invalid`",
     )
     next_allowed_at = serializers.DateTimeField(
-        required=False, allow_null=True, help_text="when you may submit again, if the code is `quota_exhausted`"
+        required=False, allow_null=True, help_text="when you can submit again, if the code is `quota_exhausted`"
     )
     request_id = serializers.CharField(required=False, help_text="the ID to quote when you report a `server_error`")
 

@@ -28,7 +28,8 @@ class SafeLookupMixin:
         if all(is_key(self.model, key) for key in request.POST.getlist(ACTION_CHECKBOX_NAME)):
             return super().response_action(request, *words, **options)  # type: ignore[misc]
         messages.error(
-            request, "Nothing was changed, because a selected row does not exist. Select rows from the list."
+            request,
+            "Nothing was changed, because a selected row no longer exists. Reload the list and select rows again.",
         )
         return None
 

@@ -79,8 +79,8 @@ def approve(*, request: JoinRequest, by: User | None) -> Membership:
     if challenge.has_organizer(waiting.user):
         raise Refused(
             "forbidden",
-            f"{waiting.user} is staff or an organizer of this challenge, and can read its private leaderboard, so they "
-            "cannot take part. Decline the request.",
+            f"{waiting.user} is staff or an organizer of this challenge, and can read its private leaderboard, "
+            "so this person cannot take part. Decline the request.",
         )
     refuse_blocked(waiting.user, challenge)
     taken, wanted = taken_names(challenge), waiting.team_name

@@ -24,7 +24,9 @@ def block(*, challenge: Challenge, by: User | None, username: str, reason: str) 
     if user is None:
         raise Refused("invalid", "username: there is no account with this name.")
     if locked.has_organizer(user):
-        raise Refused("invalid", f"username: {user} is staff or an organizer of this challenge, and cannot take part.")
+        raise Refused(
+            "invalid", f"username: {user} is staff or an organizer of this challenge, so they cannot join it anyway."
+        )
     if Block.objects.filter(challenge=locked, user=user).exists():
         raise Refused("invalid", f"username: {user} is already blocked.")
     found = Block.objects.create(challenge=locked, user=user, reason=reason_line(reason), blocked_at=database_now())

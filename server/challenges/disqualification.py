@@ -60,8 +60,8 @@ def reinstate(*, team: Team, by: User | None, reason: str = "") -> Team:
         if challenge.has_organizer(member.user):
             raise Refused(
                 "change_refused",
-                f"{member.user} is in this team and is an organizer or staff, and can read the private leaderboard. A "
-                "team of organizers cannot be on the leaderboards.",
+                f"{member.user}, a member of this team, is staff or an organizer and can read the private "
+                "leaderboard. The team can be on the leaderboards only without this member.",
             )
     locked.disqualified_at, locked.disqualification_reason = None, ""
     return save(locked, by, action="team.reinstated", detail={"reason": reason})

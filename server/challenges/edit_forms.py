@@ -37,12 +37,12 @@ class EditChallengeForm(ChallengeForm):
     visibility = of_challenge("visibility", "Visibility", required=True)
     opens_at = of_challenge("opens_at", "Opens", required=True)
     closes_at = of_challenge("closes_at", "Closes")
-    join_until = of_challenge("join_until", "Joining ends")
+    join_until = of_challenge("join_until", "Registration closes")
     registration = of_challenge("registration", "Registration", required=True)
     allowed_domains = of_challenge("allow", "Email domains")
     allowed_people = of_challenge("allow_people", "Allowed people")
-    team_max_size = of_challenge("teams.max_size", "Maximum size of a team", required=True)
-    merge_until = of_challenge("teams.merge_until", "Deadline for changes to teams")
+    team_max_size = of_challenge("teams.max_size", "Maximum team size", required=True)
+    merge_until = of_challenge("teams.merge_until", "Deadline for team changes")
 
     class Meta:
         model = Challenge
@@ -57,7 +57,7 @@ class EditChallengeForm(ChallengeForm):
             self.add_error(violation.field, ValidationError(f"Closes: {violation.message}.", code=violation.code))
         self.check_draft(given.get("visibility"))
         if self.initial["contact"] and not given.get("contact") and self.initial["visibility"] != DRAFT:
-            message = "Contact: participants of a published challenge need an address. Enter another one."
+            message = "Contact: a published challenge needs an address for participants' questions. Enter one."
             self.add_error("contact", ValidationError(message, code="required"))
         return super().clean()
 
@@ -113,15 +113,15 @@ class NewPhaseForm(ClonePhaseForm):
         required=False,
         max_length=2000,
         label="Parameters",
-        help_text="One per line, such as group_of_weight: 0.5. If empty, the track's defaults are used.",
+        help_text="One parameter per line, such as group_of_weight: 0.5. If empty, the track's defaults are used.",
         widget=forms.Textarea(attrs={"rows": 3}),
     )
     public = of_phase("split.public", "Public share")
     file = forms.FileField(
         label="Ground truth as a zip file",
         max_length=255,
-        help_text="The files of the truth folder, at the top level or inside a single folder. If it contains "
-        "usage.csv, which assigns each image to a split, leave the public share empty.",
+        help_text="A zip file with the files of the truth folder, at the top level or inside a single folder. If it "
+        "contains a usage.csv, which assigns each image to a split, leave the public share empty.",
         error_messages={"required": "Ground truth: choose a file.", "empty": "Ground truth: this file is empty."},
     )
 

@@ -128,10 +128,9 @@ def feedback_text(phase: Phase) -> str:
     if phase.is_ladder:
         return (
             f"A new score is shown only if it exceeds your team's best by more than {ladder_margin(phase)} of the "
-            "difference. Otherwise you see the best score again. This slows down teams that try to learn the "
-            "answers for public images by trial and error; the quota is the real limit. Registration must be "
-            "controlled, because every "
-            "new account sees the exact score of its first file."
+            "difference. Otherwise you see your team's best score again. This slows down teams that try to learn "
+            "the answers for public images by trial and error; the quota is the real limit. Every new account "
+            "sees the exact score of its first file, so registration must be controlled."
         )
     if phase.feedback == Phase.Feedback.ROUNDED:
         return f"Scores are rounded to {phase.feedback_decimals} decimals; ranks use the exact scores."

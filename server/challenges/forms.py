@@ -42,7 +42,7 @@ class ConfirmedForm(AuditedForm):
     confirm = forms.CharField(
         required=False,
         label="Confirm",
-        help_text="Type the short name here only if you want to end a phase or to show more of its scores.",
+        help_text="Type the short name here only if your changes end a phase or show more of its scores.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
 

@@ -60,7 +60,7 @@ class KeyField(forms.Field):
 
     def validate(self, value: Any) -> None:
         if self.required and value in (None, ""):
-            raise ValidationError(f"{self.label}: is required.", code="required")
+            raise ValidationError(f"{self.label}: this field is required.", code="required")
 
     def has_changed(self, initial: Any, data: Any) -> bool:
         try:

@@ -18,7 +18,7 @@ from server.errors import Refused
 
 TAKEN_OFF = "A member of the team became an organizer of this challenge, and can read the private leaderboard."
 NO_ORGANIZER = "This person is no longer an organizer."
-NO_OFFER = "This offer was withdrawn or answered."
+NO_OFFER = "This offer is no longer open: it was withdrawn, accepted or declined."
 LAST_OWNER = "A challenge needs an owner. Make someone else an owner first."
 
 

@@ -37,7 +37,7 @@ ROLES_WITH: Mapping[Right, tuple[Role, ...]] = {
 }
 MEANINGS: Mapping[Role, str] = {
     Role.OWNER: "can change the organizers, end phases and reveal scores, and can do everything that an editor can do",
-    Role.EDITOR: "can edit the challenge, and act on submissions, teams and ground truths",
+    Role.EDITOR: "can edit the challenge, and manage submissions, teams and ground truths",
     Role.VIEWER: "can view all organizer pages and all scores, but cannot change anything",
 }
 REFUSALS: Mapping[Right, str] = {

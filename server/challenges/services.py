@@ -37,7 +37,8 @@ def refuse_blocked(user: User, challenge: Challenge) -> None:
     if Block.objects.filter(challenge=challenge, user=user).exists():
         raise Refused(
             "forbidden",
-            f"The organizers do not allow {user} to join this challenge. Contact them if this is a mistake.",
+            f"The organizers do not allow {user} to join this challenge. Contact them if you think that this is "
+            "a mistake.",
         )
 
 
@@ -91,7 +92,10 @@ def join_team(*, user: User, team: Team, accept_rules: bool) -> Membership:
 
 
 def declined() -> Refused:
-    return Refused("not_a_member", "The organizers declined your request to join. Contact them if this is a mistake.")
+    return Refused(
+        "not_a_member",
+        "The organizers declined your request to join. Contact them if you think that this is a mistake.",
+    )
 
 
 def lock_challenge(challenge: Challenge, user: User) -> Challenge:
@@ -224,7 +228,9 @@ def tidy_name(text: str) -> str:
 def chosen_name(text: str, taken: set[str]) -> str:
     name = tidy_name(text)
     if not taken.isdisjoint(looks(name)):
-        raise Refused("invalid", f"There is already a team {name}, or one with a similar name. Choose another name.")
+        raise Refused(
+            "invalid", f"There is already a team with the name {name} or a similar name. Choose another name."
+        )
     return name
 
 

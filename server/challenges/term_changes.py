@@ -143,7 +143,7 @@ def loosened(old: Terms, new: Terms, now: datetime) -> Iterator[str]:
     if new.classes and not old.classes:
         yield "results per class"
     if old.freeze_at and old.freeze_at <= now and not is_shown and is_earlier(old.freeze_at, new.freeze_at):
-        yield "a leaderboard that is later than the time at which it was frozen"
+        yield "leaderboard entries from after the time of the freeze"
 
 
 def digits(terms: Terms) -> float:

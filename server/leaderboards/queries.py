@@ -287,7 +287,7 @@ def _closed_until(phase: Phase, split: str) -> str:
     elif phase.reveal == phase.MANUAL:
         when = "when the organizers reveal it, after the end of the phase"
     else:
-        when = "when the phase has been closed by its organizers"
+        when = "when its organizers have closed the phase"
     name = "leaderboard of all images" if split == "all" else f"{split} leaderboard"
     return f"The {name} opens {when}. Until then, see the public leaderboard."
 

@@ -13,7 +13,7 @@ from server.leaderboards.models import Board
 class Kind(models.TextChoices):
     """A kind of notice. For each kind, users choose whether to also receive an email."""
 
-    SCORED = "scored", "A submission was scored, after more than 2 minutes"
+    SCORED = "scored", "A submission was scored more than 2 minutes after its upload"
     REJECTED = "rejected", "A submission was rejected"
     FAILED = "failed", "Scoring a submission failed"
     OVERTAKEN = "overtaken", "Your team is no longer in the top three"

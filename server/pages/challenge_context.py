@@ -140,7 +140,7 @@ class ChallengeContext:
     def required_team(self) -> Team:
         """Return the viewer's team in the challenge. Raises Refused if the viewer has not joined the challenge."""
         if self.team is None:
-            raise not_a_member(self.user, self.challenge, advice="Read its rules and join first.")
+            raise not_a_member(self.user, self.challenge, advice="Read the rules and join the challenge first.")
         return self.team
 
 

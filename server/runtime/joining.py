@@ -55,7 +55,7 @@ def explained() -> Iterator[None]:
     try:
         yield
     except StoreUnavailable as error:
-        advice = "Start the storage, or correct the address, the key pair and its permissions."
+        advice = "Start the storage, or correct its address, the key pair or the permissions of the key pair."
         shown = f"STORAGE_URL={title_of(default_storage)} cannot be used"
         raise NotStarted(f"{shown}: {error.strerror}. {advice}") from error
 

@@ -70,7 +70,10 @@ def missing_servers() -> str:
     if not missing:
         return ""
     servers = " and ".join(f"a {names[name]} ({name})" for name in missing)
-    return f"A part that runs alone needs {servers} that all parts can reach. Set it for each part, or omit --only."
+    return (
+        f"If parts are run separately, they need {servers} that all parts can reach. Set it for each part, or "
+        "omit --only."
+    )
 
 
 def own_worker() -> str:

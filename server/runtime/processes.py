@@ -104,4 +104,4 @@ class ServiceProcess:
     @property
     def last_words(self) -> str:
         """A sentence with the end of the log file, or an empty string if there is none."""
-        return f" Its log {self.log} ends with\n{self.log_tail()}" if self.log else ""
+        return f" The last lines of its log {self.log}:\n{self.log_tail()}" if self.log else ""

@@ -74,7 +74,7 @@ def wait_until_migrated(database: BaseDatabaseWrapper) -> None:
     while count := missing(database):
         if time.monotonic() > until:
             raise NotStarted(
-                f"The database lacks {count} migrations of this version. Start the web part of this version, which "
-                "migrates the database, or run `manage.py migrate`."
+                f"{count} migrations of this version have not been applied to the database. Start the web part of "
+                "this version, which migrates the database, or run `manage.py migrate`."
             )
         time.sleep(RETRY_SECONDS)

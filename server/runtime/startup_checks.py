@@ -35,7 +35,7 @@ def unusable_database(error: DatabaseError) -> str:
     elif url:
         advice = "start it, create it, or correct the setting"
     else:
-        advice = "set it to a folder that this user may write to"
+        advice = "set it to a folder that this user can write to"
     return f"{shown}: the database cannot be used ({reason}): {advice}."
 
 

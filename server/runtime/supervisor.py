@@ -178,7 +178,7 @@ class Service:
             self.keep_running()
             for process in self.processes:
                 if process.crashes >= CRASHES_AT_START:
-                    raise NotStarted(f"{process.name} does not start.{process.last_words}")
+                    raise NotStarted(f"{process.name} did not start.{process.last_words}")
             now = time.monotonic()
             if now - started > seconds:
                 states = "; ".join(f"{name}: {state}" for name, state in missing.items())

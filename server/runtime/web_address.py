@@ -31,7 +31,7 @@ def check_port() -> None:
     if (error := listen_error(port)) is None:
         return
     if error.errno == errno.EACCES:
-        raise NotStarted(f"Port {port} needs root. Set PODIUM_PORT to 1024 or higher, such as 8000.")
+        raise NotStarted(f"Only root can use port {port}. Set PODIUM_PORT to 1024 or higher, such as 8000.")
     if error.errno != errno.EADDRINUSE:
         raise NotStarted(f"PODIUM_BIND={bind} cannot be used ({error.strerror}): set it to 127.0.0.1 or 0.0.0.0.")
     free = next((number for number in range(port + 1, min(port + 1000, 65536)) if listen_error(number) is None), None)

@@ -33,7 +33,7 @@
     }
     const file = form.querySelector("input[type=file]").files[0];
     if (file && file.size > Number(form.dataset.progress)) {
-      status.textContent = `This file has ${size(file.size)}; the limit is ${size(Number(form.dataset.progress))}.`;
+      status.textContent = `This file is ${size(file.size)} in size; the limit is ${size(Number(form.dataset.progress))}.`;
       return;
     }
     request = new XMLHttpRequest();
@@ -42,7 +42,7 @@
       bar.value = step.loaded / step.total;
       status.textContent = step.loaded < step.total
         ? `Uploading: ${size(step.loaded)} of ${size(step.total)}`
-        : "Uploaded. The server is checking the file. This can take minutes.";
+        : "Uploaded. The server is checking the file. This can take a few minutes.";
     });
     request.addEventListener("load", () => {
       const done = request;

@@ -55,7 +55,7 @@
     chosen.textContent = file ? `${file.name} · ${size(file.size)}` : "";
     refusal.replaceChildren();
     look.replaceChildren();
-    if (tooLarge) refuse(sentence(`This file has ${size(file.size)}; the limit is ${size(limit)}. Compress it with gzip, or submit fewer predictions.`));
+    if (tooLarge) refuse(sentence(`This file is ${size(file.size)} in size; the limit is ${size(limit)}. Compress it with gzip, or submit fewer predictions.`));
     button.disabled = tooLarge;
     if (!file || tooLarge) return;
     const found = await window.podiumFirstPart(file, format);

@@ -42,7 +42,7 @@ def parsed(url: str) -> ObjectStore:
     if parts.scheme != "s3" or parts.fragment or not all(needed) or "/" in bucket or not options.keys() <= OPTIONS:
         raise ValueError("a part of the address is missing or unknown")
     if options.get("tls", "true") not in SWITCH:
-        raise ValueError("tls is neither true nor false")
+        raise ValueError("tls must be true or false")
     port = f":{parts.port}" if parts.port else ""
     host = f"[{parts.hostname}]" if ":" in str(parts.hostname) else parts.hostname
     return ObjectStore(

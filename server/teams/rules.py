@@ -136,7 +136,7 @@ def reasons_against(change: Change, terms: Terms) -> Iterator[str]:
 def against_growth(terms: Terms) -> Iterator[str]:
     """If the deadline for changes or the end of the challenge has passed, yield why teams can no longer grow."""
     if terms.merge_until and is_over(terms.merge_until, terms.now):
-        yield f"The deadline for changes to teams was {utc_text(terms.merge_until)}."
+        yield f"The deadline for team changes was {utc_text(terms.merge_until)}."
     elif terms.closes_at and is_over(terms.closes_at, terms.now):
         yield f"The challenge closed at {utc_text(terms.closes_at)}."
 
@@ -147,12 +147,12 @@ def against_member(team: TeamFacts, terms: Terms) -> Iterator[str]:
     if team.is_disqualified:
         yield f"{team.name} is disqualified."
     if team.size >= terms.max_size:
-        yield f"{team.name} is full: a team has at most {terms.max_size} members in this challenge."
+        yield f"{team.name} is full. In this challenge, a team can have at most {terms.max_size} members."
 
 
 def against_change_of_team(team: TeamFacts, own: TeamFacts | None, former: TeamFacts | None) -> Iterator[str]:
     if former is not None and former != team:
-        yield f"A person who left {former.name} after it had submitted can only return to {former.name}."
+        yield f"A person who left {former.name} after that team had submitted can only return to {former.name}."
     if own is None:
         return
     if own.is_bound:
@@ -177,7 +177,9 @@ def against_merge(team: TeamFacts, other: TeamFacts, terms: Terms) -> Iterator[s
             yield f"{one.name} is disqualified."
     size = team.size + other.size
     if size > terms.max_size:
-        yield f"Together the teams have {size} members; a team has at most {terms.max_size} in this challenge."
+        yield (
+            f"Together, the teams have {size} members, but a team can have at most {terms.max_size} in this challenge."
+        )
     for slug, phase in terms.phases.items():
         yield from against_joint_use(team.use.get(slug, Use()), other.use.get(slug, Use()), phase)
 
@@ -187,16 +189,19 @@ def against_joint_use(one: Use, other: Use, phase: PhaseTerms) -> Iterator[str]:
     joint, allowed = one.submissions + other.submissions, phase.days * phase.per_day
     if joint > allowed:
         yield (
-            f"{phase.title}: together the teams have made {joint} submissions. One team could have made {allowed} so "
-            f"far: {phase.days} days with {phase.per_day} each."
+            f"{phase.title}: together, the teams have made {joint} submissions, but one team could have made only "
+            f"{allowed} so far: {phase.days} days with {phase.per_day} each."
         )
     if phase.total is not None and joint > phase.total:
-        yield f"{phase.title}: together the teams have made {joint} submissions; {phase.total} are allowed in total."
+        yield (
+            f"{phase.title}: together, the teams have made {joint} submissions, but only {phase.total} are "
+            "allowed in total."
+        )
     if phase.is_over:
         if one.has_files and other.has_files:
             yield f"{phase.title} is over, and both teams have a rank in it."
     elif one.finals + other.finals > phase.finals:
         yield (
-            f"{phase.title}: together the teams have chosen {one.finals + other.finals} final submissions; "
-            f"{phase.finals} are allowed. Deselect some first."
+            f"{phase.title}: together, the teams have chosen {one.finals + other.finals} final submissions, but "
+            f"only {phase.finals} are allowed. Deselect some first."
         )

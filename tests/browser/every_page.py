@@ -65,7 +65,7 @@ WITHOUT_ACCOUNT = (
 
 COUNTS = {"all": 3, "public": 1, "private": 2}
 CLASS = {"label": LONG, "name": LONG, **COUNTS}
-BELOW = {"label": LONG, "name": LONG, "value": None, "reason": "no objects on this split, so it has no score"}
+BELOW = {"label": LONG, "name": LONG, "value": None, "reason": "there are no objects on this split, so it has no score"}
 STATISTICS = {
     "counts": [{"title": "Images", "values": COUNTS, "kind": "number"}],
     "histograms": [

@@ -104,7 +104,7 @@ def grant_and_extend_for_one(console: Page, participant: Page, owls: Team, until
     extension.get_by_label("New end").fill(local(until))
     extension.get_by_label("Reason", exact=True).fill("Their files were lost.")
     press(console, "Extend for this team")
-    console.get_by_text("Owls can submit until then.").wait_for()
+    console.get_by_text("Owls can submit until the new end.").wait_for()
     assert Extension.objects.get(team=owls).until == until
 
 
@@ -114,7 +114,7 @@ def hide_and_unhide(console: Page, participant: Page) -> None:
     console.get_by_text("bats.csv of Bats is hidden from the leaderboards.").wait_for()
     assert ranking(participant) == ["Owls"]
     console.get_by_role("row", name="bats.csv").get_by_role("button", name="Unhide").click()
-    console.get_by_text("bats.csv of Bats counts on the leaderboards again.").wait_for()
+    console.get_by_text("bats.csv of Bats counts for the leaderboards again.").wait_for()
     assert ranking(participant) == ["Bats", "Owls"]
 
 

@@ -132,7 +132,7 @@ def test_a_team_is_formed_merged_and_left(
 
     bob.page.goto(TEAM)
     link(bob, "Leave the team")
-    expect(bob.page.get_by_text("the only team that you can return to")).to_be_visible()
+    expect(bob.page.get_by_text("you can only return to this team")).to_be_visible()
     button(bob, "Leave the team")
     expect(bob.page.get_by_role("heading", name="You have no team yet")).to_be_visible()
     assert_fits(bob.page)

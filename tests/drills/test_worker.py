@@ -153,7 +153,7 @@ def test_a_submission_beyond_the_memory_limit_does_not_affect_others(
     failure = service.column("failure", answer["id"])
     figures(f"{large['status']} after {seconds:.1f} s: {failure[:60]}…; {seen.scored} others scored, same processes")
     assert (status, large["status"]) == (201, "failed")
-    assert "needs more memory than allowed" in failure
+    assert "takes more memory than allowed" in failure
     assert (seen.scored, seen.attempts) == (len(others), len(others) + 1)
     assert service.worker() == before
 

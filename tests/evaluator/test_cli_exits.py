@@ -104,7 +104,7 @@ def test_an_image_with_two_declared_sizes_cannot_be_converted(
     assert main(words) == 2
     err = capsys.readouterr().err
     assert "bad_mask" in err
-    assert "6 × 8 in this row, 8 × 6 before" in err
+    assert "6 × 8 in this row, but 8 × 6 in an earlier row" in err
     assert not (tmp_path / "out.csv").exists()
     long.write_text(long.read_text().replace("a,6,8", "a,8,6"))
     assert main(words) == 0

@@ -86,9 +86,17 @@ def test_a_key_of_somebody_else_is_refused_with_its_own_code(verified: Verify) -
 @pytest.mark.parametrize(
     ("path", "value", "reason"),
     [
-        ((*LAST, "rank"), 3, "public: the team “Eels” has rank 3, but its score gives rank 4"),
-        ((*LAST, "rank"), None, "public: the team “Eels” has no rank, but its score gives rank 4"),
-        (("leaderboards", 0, "entries", 1, "rank"), 2, "the team “Baseline” has rank 2, but its score gives no rank"),
+        ((*LAST, "rank"), 3, "public: the team “Eels” has rank 3, but according to its score it should have rank 4"),
+        (
+            (*LAST, "rank"),
+            None,
+            "public: the team “Eels” has no rank, but according to its score it should have rank 4",
+        ),
+        (
+            ("leaderboards", 0, "entries", 1, "rank"),
+            2,
+            "the team “Baseline” has rank 2, but according to its score it should have no rank",
+        ),
         ((*LAST, "score"), 0.9, "public: the team “Eels” is listed below the team “Dogs”, which has a lower score"),
         ((*LAST, "score"), 1, "score is missing or has an invalid value"),
         ((*LAST, "rank"), True, "rank is missing"),
@@ -127,7 +135,7 @@ def test_files_of_earlier_versions_have_no_reasons(verified: Verify) -> None:
     earlier = document(final=False)
     del earlier["unfinished"]
     code, out = verified(sign(earlier, SEED))
-    assert (code, "PRELIMINARY: the phase had not closed, when" in out) == (0, True)
+    assert (code, "PRELIMINARY when these results were exported: the phase had not closed" in out) == (0, True)
 
 
 def test_a_server_with_a_new_key_still_accepts_results_of_its_earlier_keys(verified: Verify, tmp_path: Path) -> None:

@@ -116,4 +116,6 @@ def test_a_file_that_is_too_large_to_be_explained_keeps_score_and_interval(
     identifier = service.submit(content)
     assert set(settled(service, identifier)["intervals"]["public"]) == {"mAP"}
     given_up = wait_for(lambda: service.rows("SELECT purpose, failure FROM submissions_rerun WHERE failure != ''"))
-    assert given_up == [("explanation", "Scores of files with more than 1000 uncompressed bytes are not explained.")]
+    assert given_up == [
+        ("explanation", "Podium does not explain the scores of files with more than 1000 uncompressed bytes.")
+    ]

@@ -110,7 +110,7 @@ def test_a_second_message_does_nothing(waiting: Rerun) -> None:
 @pytest.mark.parametrize(
     ("error", "words"),
     [
-        (MemoryError(), "needs more memory than allowed (6 GiB)"),
+        (MemoryError(), "takes more memory than allowed (6 GiB)"),
         (OutOfTime(), "took longer than 30 minutes of CPU time"),
         (
             InvalidSubmission(Findings.of(Problem("unknown_image", "secret"))),
@@ -169,7 +169,7 @@ def test_a_file_that_is_too_large_to_be_explained_causes_no_alarm(
     scorer(InvalidSubmission(Findings.of(Problem("too_large", "secret"))))
     tasks.rerun(follows.pk)
     failure, stage = outcome(follows)
-    assert ("are not explained" in failure, stage) == (True, "")
+    assert ("does not explain" in failure, stage) == (True, "")
     assert "alarm" not in caplog.text
 
 

@@ -143,7 +143,7 @@ def test_a_bad_file_is_rejected_with_the_locations_of_its_defects(
             0,
         ),
         (InvalidParameters("group_of_weight: 7 is too much"), "organizer", "settings of this phase", 0),
-        (MemoryError(), "participant", "needs more memory than allowed (6 GiB)", 1),
+        (MemoryError(), "participant", "takes more memory than allowed (6 GiB)", 1),
         (OutOfTime(), "participant", "took longer than 30 minutes of CPU time", 1),
     ],
 )

@@ -86,7 +86,7 @@ def _controls(folder: TruthFolder, images: Mapping[str, int]) -> list[Control]:
     replaced = np.array([last[file] != row for row, file in enumerate(files)], bool)
     table.warn("file", replaced, "truth_duplicate", "has a later row, so this row is ignored")
     if missing := len(images) - len(set(rows[rows >= 0].tolist())):
-        message = f"{counted(missing, 'image')} without a row, so the tables of controls leave them out"
+        message = f"{counted(missing, 'image')} without a row; the tables of controls leave these images out"
         folder.faults.warn("truth_no_control", "controls.csv", message)
     controls = []
     for name in CONTROLS:

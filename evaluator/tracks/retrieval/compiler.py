@@ -39,7 +39,9 @@ def compile_truth(folder: TruthFolder, parameters: TrackParameters) -> Retrieval
     folder.faults.check()
     if len(images) <= max(DEPTHS):
         found = counted(len(images), "image")
-        message = f"has {found}; with {max(DEPTHS)} or fewer, recall@{max(DEPTHS)} can always be 1"
+        message = (
+            f"has {found}; with {max(DEPTHS)} images or fewer, every submission can reach a recall@{max(DEPTHS)} of 1"
+        )
         folder.faults.warn("truth_small_gallery", GALLERY, message)
     # Captions are sorted by id, because their order in the file could reveal which images they belong to.
     ids = sorted(captions)

@@ -24,8 +24,8 @@ def describe(truth: SegmentationTruth, statistics: Statistics) -> None:
     statistics.share("Share of group-of masks", images, is_group)
     verified = truth.verified
     has_mask = np.isin(verified, np.concatenate([truth.object_keys, truth.group_keys]))
-    statistics.count("Pairs of image and scored class, with a mask", truth.images_and_labels(verified[has_mask])[0])
-    statistics.count("Pairs of image and scored class, without a mask", truth.images_and_labels(verified[~has_mask])[0])
+    statistics.count("Image-class pairs with a mask", truth.images_and_labels(verified[has_mask])[0])
+    statistics.count("Image-class pairs without a mask", truth.images_and_labels(verified[~has_mask])[0])
     statistics.per_image("Masks per image", images)
     pixels = np.maximum(truth.widths * truth.heights, 1)[images]
     statistics.sizes("Area of masks, as a fraction of the image", "masks", truth.areas[rows] / pixels, images)

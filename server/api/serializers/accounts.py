@@ -20,9 +20,11 @@ class DeviceSerializer(serializers.Serializer[Any]):
     device_code = serializers.CharField(help_text="the program's secret; do not show it to the user")
     user_code = serializers.CharField(help_text="the code to show to the user, who enters it at `verification_uri`")
     verification_uri = serializers.URLField()
-    verification_uri_complete = serializers.URLField(help_text="the URL of the same page with the user code filled in")
+    verification_uri_complete = serializers.URLField(
+        help_text="the URL of the page with the user code already filled in"
+    )
     expires_in = serializers.IntegerField(help_text="seconds until both codes expire")
-    interval = serializers.IntegerField(help_text="seconds to wait before each request for the token")
+    interval = serializers.IntegerField(help_text="number of seconds to wait before each request for the token")
 
 
 class DeviceTokenInput(StrictInput):
@@ -44,7 +46,9 @@ class TokenSerializer(serializers.Serializer[ApiToken]):
 
 class MeSerializer(serializers.Serializer[User]):
     username = serializers.CharField()
-    token = serializers.SerializerMethodField(help_text="the token of this request; null for a browser session")
+    token = serializers.SerializerMethodField(
+        help_text="the token that authenticates this request; null for a browser session"
+    )
 
     @extend_schema_field(TokenSerializer(allow_null=True))
     def get_token(self, user: User) -> dict[str, Any] | None:

@@ -30,6 +30,6 @@ class BaselineSerializer(serializers.Serializer[Any]):
     removed_at = serializers.DateTimeField(
         source="team.disqualified_at",
         allow_null=True,
-        help_text="when organizers removed the baseline from the leaderboards; null if it was not removed",
+        help_text="when the organizers removed the baseline from the leaderboards; null if they did not",
     )
     submission = SubmissionSerializer(source="*", help_text="the latest submission of the baseline to this phase")

@@ -11,7 +11,7 @@ class BlockInput(StrictInput):
     username = StrictText(max_length=150, help_text="the person to block")
     reason = StrictText(
         max_length=REASON_CHARACTERS,
-        help_text="organizers see the reason, and it is in the data that the person can export",
+        help_text="visible to organizers, and included in the data that the person can export",
     )
 
 

@@ -22,11 +22,13 @@ class LimitsSerializer(serializers.Serializer[Any]):
 
     upload_bytes = serializers.IntegerField(help_text="size of the uploaded file")
     decompressed_bytes = serializers.IntegerField()
-    decompressed_ratio = serializers.IntegerField(help_text="uncompressed size divided by compressed size")
+    decompressed_ratio = serializers.IntegerField(help_text="maximum ratio of the uncompressed to the compressed size")
     line_bytes = serializers.IntegerField()
     number_characters = serializers.IntegerField()
     text_characters = serializers.IntegerField(help_text="length of an ID or label")
-    boxes = serializers.IntegerField(help_text="number of predictions: rows, or groups of tokens in prediction strings")
+    boxes = serializers.IntegerField(
+        help_text="number of predictions, which are rows or groups of tokens in prediction strings"
+    )
     images = serializers.IntegerField(help_text="number of rows, in a file with one row per image")
     scoring_seconds = serializers.IntegerField()
 
@@ -99,7 +101,7 @@ class JoinRequestSerializer(serializers.Serializer[JoinRequest]):
     challenge = serializers.SlugField(source="challenge.slug")
     user = serializers.CharField(source="user.username")
     team = serializers.CharField(
-        source="team_name", help_text="the requested team name; if it is empty, the username is used"
+        source="team_name", help_text="the requested team name; if empty, the username is used"
     )
     status = serializers.ChoiceField(choices=JoinRequest.Status.choices)
     requested_at = serializers.DateTimeField()
@@ -116,7 +118,7 @@ class DecisionSerializer(serializers.Serializer[Any]):
 
 class StatementLineSerializer(serializers.Serializer[Any]):
     at = serializers.DateTimeField()
-    amount = serializers.IntegerField(help_text="1 if a submission used quota, -1 if its quota was given back")
+    amount = serializers.IntegerField(help_text="1 if a submission used quota; -1 if its quota was given back")
     reason = serializers.CharField()
     day = serializers.DateField(help_text="the day (UTC) whose quota changed")
     submission = serializers.UUIDField(source="submission_id")
@@ -125,23 +127,28 @@ class StatementLineSerializer(serializers.Serializer[Any]):
 
 class QuotaSerializer(serializers.Serializer[Quota]):
     # The serializer context must contain `share`: the storage space that the team uses, and the team's limit.
-    per_day = serializers.IntegerField(help_text="including what the organizers granted to your team for today")
+    per_day = serializers.IntegerField(
+        help_text="including the submissions that the organizers granted to your team for today"
+    )
     used = serializers.IntegerField(help_text="submissions that count against today's quota (UTC)")
     left = serializers.IntegerField()
     attempts_per_day = serializers.IntegerField(
-        help_text="number of submissions per day (UTC), including those whose quota is given back"
+        help_text="maximum number of uploads per day (UTC), including those whose quota was given back"
     )
     attempts_left = serializers.IntegerField()
-    total = serializers.IntegerField(allow_null=True, help_text="including what the organizers granted to your team")
+    total = serializers.IntegerField(
+        allow_null=True, help_text="including the submissions that the organizers granted to your team"
+    )
     total_left = serializers.IntegerField(allow_null=True)
     resets_at = serializers.DateTimeField()
     next_allowed_at = serializers.DateTimeField(
-        allow_null=True, help_text="null if your team may submit now or may no longer submit; see `reason`"
+        allow_null=True, help_text="null if your team can submit now or can no longer submit; see `reason`"
     )
     closes_at = serializers.DateTimeField(
-        allow_null=True, help_text="when the phase closes for your team; after the end of the phase if it was extended"
+        allow_null=True,
+        help_text="when the phase closes for your team; later than the end of the phase if your team has an extension",
     )
-    reason = NullIfEmpty(help_text="why your team may not submit now; null if your team may submit")
+    reason = NullIfEmpty(help_text="why your team cannot submit now; null if your team can submit")
     storage_used_bytes = serializers.SerializerMethodField(help_text="total size of your team's stored files")
     storage_allowed_bytes = serializers.SerializerMethodField(
         help_text="storage limit of your team; a file that would exceed it is rejected"

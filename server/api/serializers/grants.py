@@ -28,6 +28,6 @@ class GrantSerializer(serializers.Serializer[QuotaGrant]):
     day = serializers.DateField(allow_null=True, help_text="the day in UTC; null if the grant raises the total quota")
     reason = serializers.CharField()
     granted_at = serializers.DateTimeField()
-    taken_back = serializers.IntegerField(help_text="number of submissions that were taken back")
+    taken_back = serializers.IntegerField(help_text="number of granted submissions that were taken back")
     taken_back_at = serializers.DateTimeField(allow_null=True)
-    taken_back_reason = serializers.CharField(help_text="empty if nothing was taken back")
+    taken_back_reason = serializers.CharField(help_text="the reason for taking submissions back; empty if none were")

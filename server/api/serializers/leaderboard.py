@@ -60,8 +60,8 @@ class BoardQuery(serializers.Serializer[Any]):
         choices=sorted(COUNTRIES),
         default="",
         allow_blank=True,
-        help_text="only teams with a member from this country (ISO 3166-1 alpha-2); members whose names are not shown "
-        "on the public page of their team do not count",
+        help_text="only teams with a member from this country (ISO 3166-1 alpha-2) whose name is shown on the public "
+        "page of the team",
     )
     all = serializers.BooleanField(default=False, help_text="return all entries as one stream, as `csv` always does")
 
@@ -81,8 +81,8 @@ class RankIntervalSerializer(serializers.Serializer[Any]):
     rank_high = serializers.IntegerField(allow_null=True, help_text="the worst rank that the team could have")
     rank_individual = serializers.BooleanField(
         allow_null=True,
-        help_text="whether the 95% confidence applies to this rank interval alone, rather than to the intervals of "
-        "the first 100 teams together",
+        help_text="whether the 95% confidence applies to this rank interval individually; if false, it applies to the "
+        "intervals of the first 100 teams jointly",
     )
     rank_interval_at = serializers.DateTimeField(allow_null=True, help_text="when this rank interval was computed")
 
@@ -105,11 +105,12 @@ class RowSerializer(RankIntervalSerializer):
         ),
     )
     rank_change = serializers.IntegerField(
-        allow_null=True, help_text="ranks gained since `changes_since`; negative if lost; null if not compared"
+        allow_null=True,
+        help_text="number of ranks gained since `changes_since`; negative if ranks were lost; null if not compared",
     )
     is_new = serializers.BooleanField(help_text="whether the team had no entry at `changes_since`")
     score_change = serializers.FloatField(
-        allow_null=True, help_text="the difference from the score at `changes_since`; null if not comparable"
+        allow_null=True, help_text="the difference from the team's score at `changes_since`; null if not comparable"
     )
     score_change_interval = Interval(help_text="95% confidence interval of the paired difference; null if not computed")
     public_rank = serializers.IntegerField(
@@ -123,14 +124,15 @@ class OwnEntrySerializer(RowSerializer):
     of = serializers.IntegerField(help_text="number of ranked teams")
     percentile = serializers.FloatField(
         allow_null=True,
-        help_text="percentage of teams that are not ranked higher: 100 for the first rank; null for a baseline",
+        help_text="percentage of teams that are not ranked higher; 100 for the first rank, null for a baseline",
     )
     next_rank = serializers.IntegerField(
         allow_null=True,
         help_text="the next higher rank; null for the first rank, for baselines, and under ladder feedback",
     )
     gap = serializers.FloatField(
-        allow_null=True, help_text="the difference between the score of the next higher rank and that of this entry"
+        allow_null=True,
+        help_text="the difference between the score at the next higher rank and the score of this entry",
     )
     gap_may_be_luck = serializers.BooleanField(
         allow_null=True,
@@ -148,7 +150,7 @@ class BoardSerializer(serializers.Serializer[Any]):
         help_text="whether the leaderboard was reconstructed from scores, because no history was recorded at this time"
     )
     frozen = serializers.BooleanField(
-        help_text="whether later entries are hidden from you, because the leaderboard is frozen until the phase is over"
+        help_text="whether newer entries are hidden from you because the leaderboard is frozen until the phase is over"
     )
     changes_since = serializers.DateTimeField(
         allow_null=True,

@@ -13,9 +13,9 @@ from server.organize.services import rescoring
 from server.organize.services.previews import preview
 from server.submissions.feedback import SPLITS
 
-WITHOUT_GATE = "apply the rescoring even if the gate is not green, so that the phase stops accepting submissions"
+WITHOUT_GATE = "apply the rescoring even if the gate is not green; the phase then stops accepting submissions"
 REVEAL = "allow images that are private in the active ground truth to become public"
-CONFIRM = "the short name of the phase, if private images would become public; only owners may confirm this"
+CONFIRM = "the short name of the phase; required if private images would become public, which only an owner can confirm"
 CONFIRM_CHARACTERS = 100
 
 
@@ -44,7 +44,8 @@ class CheckSerializer(serializers.Serializer[Any]):
 
 class GateSerializer(serializers.Serializer[Any]):
     state = serializers.ChoiceField(
-        choices=gate.STATES, help_text="`not run`: not tested with the current settings and sample of the phase"
+        choices=gate.STATES,
+        help_text="`not run`: the gate was not run with the current settings and sample submission of the phase",
     )
     is_needed = serializers.BooleanField(
         help_text="whether the phase accepts submissions only when the gate is green; false for the active version of "
@@ -60,7 +61,7 @@ class TruthSerializer(serializers.Serializer[Any]):
     images = serializers.IntegerField()
     active = serializers.BooleanField(help_text="whether the leaderboards use this version")
     gate = serializers.SerializerMethodField(
-        help_text="the tests of this version; the phase is closed until those of the active version are green"
+        help_text="the gate of this version; the phase accepts submissions only if its active version has a green gate"
     )
 
     @extend_schema_field(GateSerializer)
@@ -77,12 +78,12 @@ class WarningSerializer(serializers.Serializer[Any]):
 
 
 class AddedTruthSerializer(TruthSerializer):
-    warnings = WarningSerializer(many=True, help_text="problems that do not prevent scoring but are probably mistakes")
+    warnings = WarningSerializer(many=True, help_text="findings that do not prevent scoring but are probably mistakes")
 
 
 class ImportedSerializer(serializers.Serializer[Any]):
     slug = serializers.CharField(source="challenge.slug")
-    messages = serializers.ListField(child=serializers.CharField(), help_text="what the import has changed")
+    messages = serializers.ListField(child=serializers.CharField(), help_text="the changes that the import made")
     warnings = serializers.SerializerMethodField()
 
     @extend_schema_field(WarningSerializer(many=True))
@@ -99,10 +100,12 @@ class RescoreInput(StrictInput):
         required=False,
         min_value=1,
         max_value=2**31 - 1,
-        help_text="version of the ground truth; default: the newest that was never active, otherwise the active one",
+        help_text="version of the ground truth; by default the newest version if it was never active, otherwise the "
+        "active version",
     )
     preview = StrictBoolean(
-        default=True, help_text="false to apply the rescoring now, which is rejected while scores are missing"
+        default=True,
+        help_text="false to apply the rescoring immediately; the request is refused while scores are missing",
     )
     reveal = StrictBoolean(default=False, help_text=REVEAL)
     confirm = StrictText(default="", allow_blank=True, max_length=CONFIRM_CHARACTERS, help_text=CONFIRM)
@@ -117,7 +120,7 @@ class ApplyInput(StrictInput):
         required=False,
         min_value=1,
         max_value=2**31 - 1,
-        help_text="the version that you have previewed; the request is refused if the open rescoring uses another one",
+        help_text="the version that you previewed; the request is refused if the open rescoring uses another version",
     )
     reason = StrictText(
         default="",
@@ -152,7 +155,7 @@ class UnscorableSerializer(serializers.Serializer[Any]):
     reason = serializers.CharField()
     given_up = serializers.BooleanField(
         source="is_given_up",
-        help_text="false if a file is missing or damaged, or a disk is full; the submission is scored again later",
+        help_text="false if a file is missing or damaged or a disk is full, in which case scoring is tried again later",
     )
 
 
@@ -187,7 +190,9 @@ class RescoringSerializer(serializers.Serializer[Rescoring]):
     active_truth = TruthSerializer(
         source="phase.truth", allow_null=True, help_text="the version that the leaderboards use now"
     )
-    signature = serializers.CharField(help_text="signature of the scores that the leaderboards will show")
+    signature = serializers.CharField(
+        help_text="signature of the scores that the leaderboards will show once the rescoring is applied"
+    )
     started_at = serializers.DateTimeField()
     applied_at = serializers.DateTimeField(allow_null=True)
     left = serializers.SerializerMethodField(help_text="number of submissions that still have to be scored")

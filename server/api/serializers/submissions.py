@@ -26,7 +26,7 @@ class UploadInput(StrictInput):
     note = StrictText(required=False, allow_blank=True, default="", help_text="visible to your team only")
     force = serializers.BooleanField(
         default=False,
-        help_text="score the file, and use quota, even if no prediction can score; otherwise such a file is "
+        help_text="score the file, and use quota, even if no prediction can earn a score; otherwise such a file is "
         f"rejected with `{NOTHING_TO_SCORE}` and uses no quota",
     )
 
@@ -78,7 +78,7 @@ class ProblemsSerializer(serializers.Serializer[Any]):
         help_text="whether the check stopped at the limit on defects or rows; if so, the file may have more defects",
     )
     counts = serializers.DictField(child=serializers.IntegerField(), help_text="number of defects by code")
-    notices = NoticeSerializer(many=True, help_text="properties of the file that are allowed but may be mistakes")
+    notices = NoticeSerializer(many=True, help_text="properties of the file that are allowed, but may be mistakes")
     advice = serializers.DictField(child=serializers.CharField(), help_text="how to fix the defects of each code")
 
 
@@ -105,9 +105,7 @@ class SubmissionSerializer(serializers.Serializer[Any]):
     received_at = serializers.DateTimeField()
     scored_at = WholeSeconds(allow_null=True)
     attempts = serializers.IntegerField(help_text="how many times scoring has started")
-    file_kept = serializers.BooleanField(
-        source="file", help_text="false if the file was removed because it was never scored"
-    )
+    file_kept = serializers.BooleanField(source="file", help_text="false if the stored file has been removed")
     file_removed_at = serializers.SerializerMethodField(
         help_text="when the file will be removed; null if it is kept or has been removed"
     )
@@ -122,9 +120,7 @@ class SubmissionSerializer(serializers.Serializer[Any]):
     on_board = serializers.SerializerMethodField(
         help_text="whether the submission is your team's entry on the leaderboard"
     )
-    why_not = serializers.SerializerMethodField(
-        help_text="why the submission is not on the leaderboard; null if it is on the leaderboard"
-    )
+    why_not = serializers.SerializerMethodField(help_text="why the submission is not on the leaderboard; null if it is")
     board = serializers.SerializerMethodField(
         help_text="the split of the leaderboard that `on_board` and `rank` refer to"
     )
@@ -132,10 +128,10 @@ class SubmissionSerializer(serializers.Serializer[Any]):
         help_text="null for a baseline, or if the submission is not on the leaderboard"
     )
     rank_low = serializers.SerializerMethodField(
-        help_text="the best rank that the submission could have; null if not computed"
+        help_text="the best rank that the submission could have, with 95% confidence; null if not computed"
     )
     rank_high = serializers.SerializerMethodField(
-        help_text="the worst rank that the submission could have; null if not computed"
+        help_text="the worst rank that the submission could have, with 95% confidence; null if not computed"
     )
     fault = NullIfEmpty(help_text=f"who has to fix the problem: {', '.join(filter(None, Fault.values))}")
     failure = NullIfEmpty(help_text="what went wrong and what to do")
@@ -207,7 +203,7 @@ class SplitReportSerializer(serializers.Serializer[Any]):
         help_text="further tables of the track and of the explanation, by name; empty if withheld",
     )
     left_out = serializers.DictField(
-        child=serializers.IntegerField(), help_text="number of rows left out of each table"
+        child=serializers.IntegerField(), help_text="number of rows omitted from each table"
     )
     curves = serializers.ListField(
         child=serializers.DictField(),

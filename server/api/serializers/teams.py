@@ -56,7 +56,7 @@ class MergeSerializer(serializers.Serializer[Any]):
 
 class JointUseSerializer(serializers.Serializer[Any]):
     phase = serializers.CharField(source="title")
-    submissions = serializers.IntegerField(help_text="of both teams together")
+    submissions = serializers.IntegerField(help_text="sum for both teams")
     allowed = serializers.IntegerField(help_text="number of submissions that one team could have made so far")
     total = serializers.IntegerField(allow_null=True, help_text="the quota for the whole phase; null if there is none")
     left = serializers.IntegerField(
@@ -84,8 +84,8 @@ class OwnTeamSerializer(serializers.Serializer[Any]):
     team = serializers.CharField(source="name")
     captain = serializers.BooleanField(help_text="whether you are the captain")
     members = TeamMemberSerializer(many=True)
-    invitations = InvitationSerializer(many=True, help_text="invitations and requests that wait for a decision")
-    merges = MergeSerializer(many=True, help_text="proposals that wait for a decision")
+    invitations = InvitationSerializer(many=True, help_text="invitations and requests that are waiting for a decision")
+    merges = MergeSerializer(many=True, help_text="proposals that are waiting for a decision")
     method = serializers.CharField()
     paper_url = NullIfEmpty()
     code_url = NullIfEmpty()
@@ -158,4 +158,4 @@ class PublicTeamSerializer(serializers.Serializer[Any]):
     method = serializers.CharField()
     paper_url = NullIfEmpty()
     code_url = NullIfEmpty()
-    results = TeamEntrySerializer(many=True, help_text="current entries on leaderboards that you may see")
+    results = TeamEntrySerializer(many=True, help_text="current entries on the leaderboards that you can see")

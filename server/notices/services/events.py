@@ -27,7 +27,7 @@ FILE_NAME_CHARACTERS = 80
 ENDINGS = {
     Status.SCORED: (Kind.SCORED, "{file} was scored."),
     Status.REJECTED: (Kind.REJECTED, "{file} was rejected, because it has defects. Fix them and submit again."),
-    Status.FAILED: (Kind.FAILED, "{file} could not be scored. Its page explains why and what you can do."),
+    Status.FAILED: (Kind.FAILED, "{file} could not be scored. The submission page explains why and what you can do."),
 }
 
 
@@ -264,7 +264,7 @@ def for_captain(team: Team, key: str, text: str) -> Found:
         kind=Kind.ASKED,
         key=key,
         challenge=team.challenge_id,
-        text=f"{text} in {team.challenge.title}. As the captain of your team, you decide.",
+        text=f"{text} in {team.challenge.title}. As the captain of your team, you can accept or decline.",
         path=reverse("team", args=[team.challenge.slug]),
         recipients=Q(memberships__team=team, memberships__is_captain=True),
     )

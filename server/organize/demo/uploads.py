@@ -21,7 +21,7 @@ def open_challenges(report: Callable[[str], None]) -> list[Challenge]:
     organizer = people.accounts()[ORGANIZER]
     challenges = []
     for story in STORIES:
-        report(f"{story.slug}: preparing its files and its ground truth")
+        report(f"{story.slug}: preparing the files and the ground truth")
         folders.make(story)
         challenges.append(opened(story, organizer, report))
     return challenges
@@ -33,7 +33,7 @@ def opened(story: Story, organizer: User, report: Callable[[str], None]) -> Chal
     except InvalidBundle as error:
         if {problem.code for problem in error.problems} != {"would_undo_edit"}:
             raise
-        report(f"{story.slug}: kept as it was edited on the site")
+        report(f"{story.slug}: left unchanged, because it was edited on the site")
         return Challenge.objects.get(slug=story.slug)
 
 
@@ -55,7 +55,7 @@ def rounds(story: Story) -> Iterator[tuple[int, Entrant, Path, str]]:
     """
     for entrant in story.entrants:
         if entrant.submits_broken_file:
-            yield 0, entrant, folders.broken_file(story), "Contains errors, to show how defects are reported"
+            yield 0, entrant, folders.broken_file(story), "Contains errors on purpose, to show how defects are reported"
     for number in range(max(len(entrant.qualities) for entrant in story.entrants)):
         for entrant in story.entrants:
             for quality in entrant.qualities[number : number + 1]:

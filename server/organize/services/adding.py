@@ -46,7 +46,9 @@ def create_challenge(*, by: User, slug: str, title: str, summary: str = "", cont
     """
     require_may_import(by)
     if Challenge.objects.filter(slug=slug).exists():
-        raise Refused("invalid", f"Short name: another challenge has the short name {slug}.")
+        raise Refused(
+            "invalid", f"Short name: {slug} is already the short name of another challenge. Choose another one."
+        )
     now = database_now().replace(microsecond=0)
     fields = {"title": title, "summary": summary, "contact": contact, "visibility": Challenge.Visibility.DRAFT}
     challenge = Challenge.objects.create(slug=slug, opens_at=now, **fields)

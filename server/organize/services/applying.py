@@ -21,7 +21,7 @@ def seen_rescoring(phase: Phase, version: int | None) -> Rescoring:
     if version not in (None, begun.truth.version):
         detail = (
             f"Somebody has started another rescoring, against version {begun.truth.version} instead of {version}. "
-            "Nothing was changed. Look at its effects first."
+            "Nothing was changed. Review the effects of that rescoring before you apply it."
         )
         raise Refused("change_refused", detail)
     return begun
@@ -48,8 +48,8 @@ def apply(
         refuse_without(Right.OWN, by=by, challenge=phase.challenge)
         if confirm.strip() != phase.slug:
             detail = (
-                f"{refusal.consequence} Their scores would count in the public scores and on the public leaderboard. "
-                f"To apply the rescoring, type the short name of the phase: {phase.slug}."
+                f"{refusal.consequence} Scores on these images would become part of the public scores and the "
+                f"public leaderboard. To apply the rescoring, type the short name of the phase: {phase.slug}."
             )
             raise WouldReveal(refusal.consequence, detail) from refusal
     return rescoring.apply(rescoring=found, by=by, reveal=True, **accepted)

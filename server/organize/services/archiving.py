@@ -19,7 +19,7 @@ def archive(*, challenge: Challenge, by: User, name: str) -> Challenge:
     if name.strip() != locked.slug:
         raise Refused("invalid", f"To archive the challenge, type its short name: {locked.slug}.")
     if locked.visibility == Challenge.Visibility.DRAFT:
-        raise Refused("change_refused", "This challenge is a draft, which cannot be archived.")
+        raise Refused("change_refused", "This challenge is a draft, and drafts cannot be archived.")
     now = database_now()
     unfinished = [
         f"phase {phase.slug}: {text}" for phase in locked.phases.all() for text in unfinished_work(phase, now)

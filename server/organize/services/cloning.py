@@ -29,7 +29,9 @@ def clone_challenge(*, challenge: Challenge, by: User, slug: str, title: str) ->
     refuse_without(Right.EDIT, by=by, challenge=challenge, archived=True)
     require_may_import(by)
     if Challenge.objects.filter(slug=slug).exists():
-        raise Refused("invalid", f"Short name: another challenge has the short name {slug}.")
+        raise Refused(
+            "invalid", f"Short name: {slug} is already the short name of another challenge. Choose another one."
+        )
     phases = [replace(one, baselines={}) for one in exported_phases(challenge)]
     if not phases:
         raise Refused("invalid", "This challenge has no phase, so there is nothing to copy. Create a new one instead.")

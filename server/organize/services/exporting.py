@@ -58,7 +58,10 @@ def export_challenge(*, challenge: Challenge, by: User | None, target: IO[bytes]
         phases = exported_phases(challenge)
         write_bundle(target, challenge, phases, sheet_values(challenge, phases))
     except (FileNotFoundError, BadZipFile, zlib.error) as error:
-        detail = "A stored file of this challenge is missing or damaged, so it cannot be exported."
+        detail = (
+            "A stored file of this challenge is missing or damaged, so the challenge cannot be exported. Ask the "
+            "operator to restore the file."
+        )
         raise Refused("invalid", detail) from error
     audit.record(actor=by, action="challenge.exported", subject=f"challenge {challenge.slug}", detail={})
 
@@ -100,7 +103,10 @@ def exported(phase: Phase) -> ExportedPhase:
     """Return a phase with its files. Raises Refused if the phase has no ground truth."""
     truth = phase.truth
     if truth is None:
-        raise Refused("invalid", f"Phase {phase.slug} has no ground truth, so this challenge cannot be exported.")
+        raise Refused(
+            "invalid",
+            f"Phase {phase.slug} has no ground truth, so this challenge cannot be exported. Add a ground truth first.",
+        )
     with truth.source.open("rb") as source, ZipFile(source) as archive:
         names = sorted(archive.namelist())
     return ExportedPhase(phase, names, baselines_of(phase))

@@ -35,7 +35,7 @@ def extend_phase(*, phase: Phase, by: User | None, until: datetime, reason: str)
     if closing is None:
         raise Refused("invalid", NO_END)
     if until <= max(closing, database_now()):
-        raise Refused("invalid", f"The new end must be in the future, and later than {utc_text(closing)}.")
+        raise Refused("invalid", f"The new end must be in the future and later than {utc_text(closing)}.")
     if challenge.closes_at and challenge.closes_at < until:
         old, challenge.closes_at = challenge.closes_at, until
         for other in challenge.phases.exclude(pk=locked.pk).filter(closes_at=None):
@@ -85,9 +85,13 @@ def refuse_useless(phase: Phase, team: Team, until: datetime, now: datetime) -> 
     if phase.closing is None:
         raise Refused("invalid", NO_END)
     if team.is_baseline or team.merged_into_id:
-        raise Refused("invalid", f"{team.name} cannot submit, so it does not need an extension.")
+        raise Refused(
+            "invalid",
+            f"{team.name} is a baseline or was merged into another team, so it cannot submit and does not need an "
+            "extension.",
+        )
     if until <= max(phase.closing, now):
-        raise Refused("invalid", f"The extension must end in the future, and later than {utc_text(phase.closing)}.")
+        raise Refused("invalid", f"The extension must end in the future and later than {utc_text(phase.closing)}.")
 
 
 def refuse_revealed(before: dict[str, Terms], phase: Phase) -> None:

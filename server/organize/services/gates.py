@@ -131,6 +131,6 @@ def refuse_closing(phase: Phase, truth: Truth) -> None:
         raise Refused(
             "gate_not_green",
             f"The gate of version {truth.version} is not green ({gate.state}), so the phase would accept no "
-            "submissions with it. The page of the version lists the checks and what to do. To apply the rescoring "
-            "anyway, set without_gate.",
+            "submissions with it. The page of the version lists the checks and explains what to do. To apply "
+            "the rescoring anyway, set without_gate.",
         )

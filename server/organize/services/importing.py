@@ -155,12 +155,12 @@ def write(
     detail: dict[str, Any] = {"changes": [*changes]}
     if by is not None and not challenge.organizers.contains(by):
         challenge.organizers.add(by)
-        changes.append(f"{by} organizes it")
+        changes.append(f"{by} is now an organizer of the challenge")
         detail["organizer"] = by.pk  # The audit log must not contain people's names.
     if changes:
         audit.record(actor=by, action="challenge.imported", subject=f"challenge {challenge.slug}", detail=detail)
     notes = [
-        f"phase {phase.slug}: kept although it is missing from the bundle, because teams have submitted to it"
+        f"phase {phase.slug}: kept, although it is missing from the bundle, because teams have submitted to it"
         for phase in kept
     ]
     notes += baselines.left_over(challenge, bundle)

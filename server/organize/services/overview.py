@@ -112,7 +112,7 @@ def next_date(phase: Phase, now: datetime) -> NextDate | None:
     dates = (
         ("opens", phase.opening),
         ("registration ends", challenge.join_until),
-        ("deadline for changes to teams", challenge.merge_until),
+        ("deadline for team changes", challenge.merge_until),
         ("closes", phase.closing),
         ("last extension ends", phase.extended_until),
     )

@@ -35,7 +35,7 @@ def publish(*, challenge: Challenge, by: User | None, visibility: str) -> Challe
 def obstacle(challenge: Challenge) -> Refused | None:
     """Return the reason why a draft cannot be published yet, or None."""
     if not challenge.contact:
-        return Refused("invalid", "Contact: enter an address first, so that participants can ask questions.")
+        return Refused("invalid", "Contact: enter an address for participants' questions first.")
     phases = list(challenge.phases.prefetch_related("truths"))
     if not phases:
         return Refused("invalid", "Add a phase first.")
@@ -135,7 +135,10 @@ def delete(*, challenge: Challenge, by: User, name: str) -> None:
 def refuse_joined(challenge: Challenge) -> None:
     teams = challenge.teams.filter(is_baseline=False)
     if challenge.memberships.exists() or challenge.join_requests.exists() or teams.exists():
-        raise Refused("change_refused", "Someone has joined or asked to join. Close the challenge instead.")
+        raise Refused(
+            "change_refused",
+            "Someone has already joined this challenge or asked to join it. Close the challenge instead.",
+        )
 
 
 def change_visibility(challenge: Challenge, by: User | None, visibility: str) -> Challenge:

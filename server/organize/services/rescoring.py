@@ -97,7 +97,7 @@ def version_of(phase: Phase, version: int) -> Truth:
     if found is None:
         versions = ", ".join(f"{one.version}{' (active)' if one.active else ''}" for one in phase.truths.all())
         raise Refused(
-            "not_found", f"This phase has no truth version {version}. Its versions are: {versions or 'none'}."
+            "not_found", f"This phase has no ground truth version {version}. Its versions are: {versions or 'none'}."
         )
     return found
 
@@ -244,7 +244,7 @@ def apply(
         phase, found = lock(rescoring)
         if found.applied_at is None:
             if phase.truth != compared:
-                raise Refused("rescoring_unfinished", "The active ground truth has changed in the meantime. Try again.")
+                raise Refused("rescoring_unfinished", "The active ground truth was changed in the meantime. Try again.")
             if not without_gate:
                 gates.refuse_closing(phase, found.truth)
             without = refuse_unfinished(found, without_unscorable=without_unscorable)
@@ -261,14 +261,14 @@ def refuse_unfinished(rescoring: Rescoring, *, without_unscorable: bool) -> int:
     Refused if the number is not 0.
     """
     if unfinished := count_left(rescoring):
-        sentence = f"The rescoring has not finished: {counted(unfinished, 'submission')} left. Try again later."
+        sentence = f"Rescoring has not finished: {counted(unfinished, 'submission')} left to score. Try again later."
         raise Refused("rescoring_unfinished", sentence, left=unfinished)
     if (lost := unscorable(rescoring).count()) and not without_unscorable:
         raise Refused(
             "rescoring_loses",
-            f"{counted(lost, 'submission')} cannot be scored against this ground truth and would disappear from the "
-            "leaderboards. See the reasons. Start the rescoring with retry to try these submissions again. To apply "
-            "the rescoring without them, set without_unscorable.",
+            f"{counted(lost, 'submission')} cannot be scored against this ground truth and would disappear from "
+            "the leaderboards. Check the reason listed for each of them. To try these submissions again, start "
+            "the rescoring with retry. To apply the rescoring without them, set without_unscorable.",
             lost=lost,
         )
     return lost

@@ -30,7 +30,9 @@ from server.submissions.models import Evaluation, Rerun, Status, Submission
 
 NOT_YET = "The results can be downloaded when the phase is over and its private scores are shown."
 NO_TRUTH = "This phase has no ground truth yet, so it has no results."
-PRELIMINARY = "To get them as they are now, use the link to preliminary results or the command option --preliminary."
+PRELIMINARY = (
+    "To download them as they are now, use the links to preliminary results, or --preliminary on the command line."
+)
 
 
 @dataclass(frozen=True, slots=True)

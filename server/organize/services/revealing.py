@@ -25,7 +25,10 @@ def reveal(*, phase: Phase, by: User | None, name: str) -> Phase:
     if not locked.has_ended(now):
         raise Refused("change_refused", "This phase is not over. Its private scores can be revealed after its end.")
     if locked.shown_from is not None:
-        detail = f"A reveal is not needed: everyone can read the private scores from {utc_text(locked.shown_from)} on."
+        detail = (
+            "You do not need to reveal the private scores: everyone can read them from "
+            f"{utc_text(locked.shown_from)} on."
+        )
         raise Refused("change_refused", detail)
     locked.reveals_at = now + REVEAL_DELAY
     locked.save(update_fields=["reveals_at"])

@@ -104,7 +104,7 @@ def submission_filter(parameters: Mapping[str, str]) -> SubmissionFilter:
     Raises Refused for unknown parameters and values, because ignoring them would select more submissions than intended.
     """
     if unknown := sorted({*parameters} - {*SubmissionFilter.__slots__, "page"}):
-        raise no_filter(unknown[0], "This filter does not exist.")
+        raise no_filter(unknown[0], "There is no such filter.")
     return SubmissionFilter(
         status=one_of(parameters, "status", Status.values),
         fault=one_of(parameters, "fault", Fault.values),

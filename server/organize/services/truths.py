@@ -133,7 +133,7 @@ def refuse_lost_secrets(phase: Phase, prepared: Prepared) -> None:
     private = Score.objects.filter(evaluation__submission__phase=phase, split="private")
     if not prepared.private and private.exists():
         raise Refused(
-            "invalid", "This ground truth has no private images, but the active ground truth does. Add a usage.csv."
+            "invalid", "This ground truth has no private images, but the active ground truth has some. Add a usage.csv."
         )
 
 

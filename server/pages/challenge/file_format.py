@@ -66,7 +66,10 @@ def limit_list(of_file: Limits, *, form: Form, upload_bytes: int, scoring_second
         ("ID or label", f"{of_file.text_characters} characters"),
     ]
     of_json = [("Uncompressed", f"{size(of_file.json_bytes)}, {ratio}")]
-    scoring = f"{scoring_seconds / 60:g} minutes of CPU time; a file that takes longer fails and uses quota"
+    scoring = (
+        f"{scoring_seconds / 60:g} minutes of CPU time; a file that takes longer is not scored, but counts "
+        "against the quota"
+    )
     return [
         ("Uploaded file", size(upload_bytes)),
         *(of_json if form.kind == "json" else of_text),

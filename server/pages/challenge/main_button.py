@@ -12,7 +12,7 @@ from server.pages.challenge_context import ChallengeContext, JoinState
 
 NO_PHASE = "This challenge has no phase yet. You can submit when the organizers open one."
 CANNOT_TAKE_PART = "Organizers and staff can read the private leaderboard, so they cannot take part."
-NOT_READY = "This phase is not open yet, because its tests are not complete."
+NOT_READY = "This phase is not open yet, because its setup checks have not passed."
 WAITING = "Waiting for approval: an organizer has to approve your request to join before you can submit."
 DECLINED = "The organizers declined your request to join."
 CLOSED = "Registration has closed."

@@ -30,11 +30,11 @@ class ExtendForm(forms.Form):
     """The form for extending a phase, for all teams or for a single team."""
 
     until = of_phase("closes_at", "New end", required=True)
-    reason = reason_field("Stored in the audit log.")
+    reason = reason_field("The reason is stored in the audit log.")
     confirm = forms.CharField(
         required=False,
         label="Confirm",
-        help_text="Type the short name of the phase here only to shorten an extension, or to end the phase earlier.",
+        help_text="Type the short name of the phase only if you want to shorten an extension or end the phase earlier.",
         widget=forms.TextInput(attrs=ONE_LINE),
     )
 
@@ -76,7 +76,7 @@ class BlockForm(forms.Form):
     """The form for blocking a person from joining a challenge."""
 
     username = forms.CharField(max_length=150, label="Username", widget=forms.TextInput(attrs=ONE_LINE))
-    reason = reason_field("Organizers see the reason. It is also in the data that the person can export.")
+    reason = reason_field("Organizers can see the reason. The person can find it in an export of their data.")
 
 
 class BaselineForm(forms.Form):
@@ -85,7 +85,8 @@ class BaselineForm(forms.Form):
     name = forms.CharField(
         max_length=NAME_CHARACTERS,
         label="Name",
-        help_text="Shown on the leaderboards. If this baseline exists, the file becomes its new submission.",
+        help_text="The name appears on the leaderboards. If there is already a baseline with this name, the file "
+        "becomes its new submission.",
         widget=forms.TextInput(attrs=ONE_LINE),
     )
     file = forms.FileField(

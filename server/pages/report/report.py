@@ -19,8 +19,8 @@ from server.submissions.models import Submission
 from server.submissions.reports import WITHHELD, ExplanationState, SplitDetail, details
 
 NOTES = {
-    ExplanationState.PENDING: "Computing curves and errors. They appear here when they are ready. Without JavaScript, "
-    "reload the page.",
+    ExplanationState.PENDING: "Computing curves and errors. They appear here when they are ready. "
+    "If JavaScript is off, reload the page.",
     ExplanationState.GIVEN_UP: "Curves and errors could not be computed, probably because the file is too large. "
     "The score is not affected.",
 }

@@ -98,7 +98,7 @@ class Difference:
             )
         if self.difference is None:
             return "One of the two scores is undefined."
-        return "The interval of the difference is shown when the intervals of both scores have been computed."
+        return "The interval of the difference will be shown when the intervals of both scores have been computed."
 
 
 def differences(a: Submission, b: Submission, access: ScoreAccess) -> list[Difference]:

@@ -8,7 +8,7 @@ from server.submissions.reports import ExplanationState
 from server.submissions.services.lifecycle import LOSSES_UNTIL_CHARGED
 from server.submissions.services.waiting import Wait
 
-CHARGED = "It counts against your quota, because scoring it took more time or memory than a file may use."
+CHARGED = "It counts against your quota, because scoring it took more time or memory than allowed."
 STOPPED_WORKERS = "It counts against your quota, because the worker process stopped several times while scoring it."
 
 
@@ -18,7 +18,7 @@ def status_message(submission: Submission, wait: Wait | None = None) -> str:
     `wait` is the estimated waiting time of a queued submission.
     """
     if submission.status == Status.QUEUED:
-        return f"Waiting to be scored. {wait_message(wait)}You can leave this page; scoring continues."
+        return f"Waiting to be scored. {wait_message(wait)}You can leave this page; the file will still be scored."
     if submission.status == Status.RUNNING:
         return "Scoring is running. You can leave this page; scoring continues."
     if submission.has_nothing_to_score:
@@ -61,7 +61,10 @@ def fault_message(submission: Submission, *, given_back: bool = False) -> str:
     if submission.fault == Fault.ORGANIZER:
         return "The problem is not in your file. The organizers of the challenge have to fix it."
     if submission.fault == Fault.PLATFORM:
-        return "The problem is on our side, not in your file. If it happens again, tell us the ID below."
+        return (
+            "The problem is on our side, not in your file. If it happens again, contact the operator and include "
+            "the ID below."
+        )
     return ""
 
 

@@ -40,7 +40,7 @@ def my_data(request: PersonRequest) -> HttpResponse:
 def export(request: PersonRequest) -> StreamingHttpResponse:
     """Serve a zip file with all data that is stored about the user. The file is created during the download."""
     if not ratelimit.consume(request, app="allauth.account", action="export", user=request.user, limit_get=True):
-        detail = "You have exported your data several times within an hour. Try again later."
+        detail = "You have exported your data several times within the last hour. Try again later."
         raise Refused("rate_limited", detail, retry_after=HOUR_SECONDS)
     headers = {"Content-Disposition": 'attachment; filename="podium-my-data.zip"'}
     return StreamingHttpResponse(zip_of(request.user), content_type="application/zip", headers=headers)

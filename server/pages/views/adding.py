@@ -162,7 +162,7 @@ def published(request: PersonRequest, challenge: Challenge) -> str:
         return "The challenge stays a draft until you publish it."
     if visibility == "draft":
         publishing.unpublish(challenge=challenge, by=by)
-        return "The challenge is a draft again: only its organizers see it."
+        return "The challenge is a draft again. Only its organizers can see it."
     if "schedule" in given:
         form = ScheduleForm(given)
         if not form.is_valid():
@@ -198,7 +198,7 @@ def archived(request: PersonRequest, challenge: Challenge) -> str:
         archiving.take_back(challenge=challenge, by=request.user)
         return "The challenge is no longer archived."
     archiving.archive(challenge=challenge, by=request.user, name=request.POST.get("confirm", ""))
-    return "The challenge is archived: it can be read, but not changed."
+    return "The challenge is archived. It can be read, but not changed."
 
 
 @require_http_methods(FORM_METHODS)

@@ -49,7 +49,7 @@ def decide(request: PersonRequest, current: ChallengeContext, form: BlockForm) -
         if one is None:
             raise Refused("not_found", blocking.NOT_BLOCKED)
         return f"{blocking.unblock(block=one, by=request.user).user} can join the challenge again."
-    raise Refused("invalid", "Choose what to change.")
+    raise Refused("invalid", "Choose a person to block or unblock.")
 
 
 def show(

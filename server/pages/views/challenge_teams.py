@@ -51,7 +51,7 @@ def decide(request: PersonRequest, current: ChallengeContext) -> str:
         team = approval.approve(request=found, by=request.user).team
         return f"{found.user} joined the challenge with the team {team.name}."
     approval.decline(request=found, by=request.user)
-    return f"The request of {found.user} was declined. You can still approve it."
+    return f"The request from {found.user} was declined. You can still approve it."
 
 
 def show(request: PersonRequest, current: ChallengeContext, refusal: Refused | None = None) -> HttpResponse:

@@ -112,7 +112,7 @@ def organized_context(
     """
     current = find_context(request, slug, archived=True)
     if not current.is_organizer:
-        raise Refused("forbidden", "Only organizers of the challenge may see this page.")
+        raise Refused("forbidden", "Only organizers of the challenge can see this page.")
     if right or request.method not in SAFE_METHODS:
         refuse_without(right or Right.EDIT, by=request.user, challenge=current.challenge, archived=archived)
     return current

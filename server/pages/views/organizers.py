@@ -18,7 +18,9 @@ from server.pages.challenge_context import ChallengeContext, find_context
 from server.pages.rendering import render_page
 from server.pages.views.organize import organized_context
 
-TWO_FACTOR_REQUIRED = "Organizers of this challenge need two-factor authentication. Turn it on under Account, Security."
+TWO_FACTOR_REQUIRED = (
+    "Organizers of this challenge must use two-factor authentication. Turn it on under Account, Security."
+)
 
 
 @require_http_methods(FORM_METHODS)
@@ -49,7 +51,7 @@ def add_organizer(request: PersonRequest, slug: str) -> HttpResponse:
         name, role = request.POST.get("username", ""), request.POST.get("role", "")
         one = add(challenge=current.challenge, by=request.user, username=name, role=role)
         if isinstance(one, RoleOffer):
-            outcome = "If they accept it, their team is removed from the leaderboards."
+            outcome = "If they accept, their team will be removed from the leaderboards."
             return f"{one.user} is in a team, so they were offered the role. {outcome}"
         return f"{one.user} now has the role {one.role} in this challenge."
 

@@ -53,7 +53,7 @@ def decide(request: PersonRequest, current: ChallengeContext, pause: PauseForm, 
         case "extend":
             extending.extend_phase(phase=phase, by=by, **checked(extend))
             return "The phase was extended."
-    raise Refused("invalid", "Choose what to change.")
+    raise Refused("invalid", "Choose whether to pause, resume or extend the phase.")
 
 
 def show(

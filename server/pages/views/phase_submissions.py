@@ -153,7 +153,7 @@ def hide(request: PersonRequest, slug: str, phase: str, pk: UUID) -> HttpRespons
         (hiding.unhide if is_undone else hiding.hide)(submission=submission, by=request.user)
     except Refused as refusal:
         return show(request, current, refusal)
-    said = "counts on the leaderboards again" if is_undone else "is hidden from the leaderboards"
+    said = "counts for the leaderboards again" if is_undone else "is hidden from the leaderboards"
     messages.success(request, f"{submission.file_name} of {submission.team.name} {said}.")
     return redirect(address(current, submission_filter(request.GET).query()))
 
@@ -174,7 +174,7 @@ def queue_again(submission: Submission, by: User) -> None:
     elif submission.status == Status.SCORED:
         recovery.requeue_interval(submission=submission, by=by)
     else:
-        detail = f"This submission is {submission.status}. Only failed and scored submissions are queued again."
+        detail = f"This submission is {submission.status}. Only failed and scored submissions can be queued again."
         raise Refused("invalid", detail)
 
 

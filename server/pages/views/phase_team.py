@@ -32,7 +32,7 @@ class ReasonForm(forms.Form):
         max_length=REASON_CHARACTERS,
         required=False,
         label="Reason",
-        help_text="Stored in the audit log. The reason for a disqualification is required.",
+        help_text="The reason is stored in the audit log. It is required for a disqualification.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
 
@@ -44,7 +44,7 @@ class DisqualifyForm(ReasonForm):
         required=False,
         initial=True,
         label="Show the reason to the team",
-        help_text="Otherwise the team only sees that you removed it from the leaderboards.",
+        help_text="Otherwise, the team sees only that you removed it from the leaderboards.",
     )
 
 
@@ -121,7 +121,7 @@ def decide(request: PersonRequest, phase: Phase, team: Team, act: str, form: for
             return f"{team.name} was reinstated."
         case "extend":
             extending.extend_team(phase=phase, team=team, by=by, **values)
-            return f"{team.name} can submit until then. The private leaderboard opens after that."
+            return f"{team.name} can submit until the new end. The private leaderboard opens after that."
         case "grant":
             grants.grant(phase=phase, team=team, by=by, **values)
             return f"{team.name} can now make more submissions."

@@ -40,7 +40,9 @@ def done(request: PersonRequest, phase: Phase) -> str:
     found = revealing.reveal(phase=phase, by=request.user, name=request.POST.get("confirm", ""))
     assert found.reveals_at is not None
     shown_from = utc_text(found.reveals_at)
-    return f"Everyone can read the private scores from {shown_from}. You can cancel the reveal until then."
+    return (
+        f"Everyone will be able to read the private scores from {shown_from} on. Until then, you can cancel the reveal."
+    )
 
 
 def show(request: PersonRequest, current: ChallengeContext, refusal: Refused | None = None) -> HttpResponse:

@@ -133,7 +133,7 @@ def leave(request: PersonRequest, slug: str) -> HttpResponse:
     is_captain = current.membership is not None and current.membership.is_captain
     if facts.is_bound:
         effect = [
-            f"{own} has submitted. If you leave, this is the only team that you can return to, and only if its captain "
+            f"{own} has submitted. If you leave, you can only return to this team, and only if its captain "
             "invites you.",
             f"In this challenge, you cannot join another team or create one. Your submissions remain with {own}.",
         ]
@@ -192,7 +192,7 @@ def member_at(request: PersonRequest, slug: str, member: int) -> tuple[Challenge
     current = find_context(request, slug)
     own = current.required_team()
     if current.membership is None or not current.membership.is_captain:
-        raise Refused("forbidden", "Only the captain of the team may do this.")
+        raise Refused("forbidden", "Only the captain of the team can do this.")
     found = own.memberships.select_related("user", "team").filter(pk=member).exclude(user=request.user).first()
     if found is None:
         raise Http404("no such member")

@@ -100,7 +100,11 @@ def decide(request: PersonRequest, found: Invitation) -> str:
         who = "You are" if member.user == request.user else f"{member.user} is"
         return f"{who} now in {member.team}."
     invitations.close(invitation=found, by=request.user)
-    return "The request was closed." if found.kind == Invitation.Kind.REQUEST else "The invitation was closed."
+    return (
+        "The request is no longer open."
+        if found.kind == Invitation.Kind.REQUEST
+        else "The invitation is no longer open."
+    )
 
 
 @never_cache

@@ -64,14 +64,14 @@ def decide(request: PersonRequest, found: MergeProposal) -> str:
         team = merging.confirm(proposal=found, by=request.user)
         return f"{found.other} was merged into {team}."
     merging.close(proposal=found, by=request.user)
-    return "The proposal was closed."
+    return "The proposal is no longer open."
 
 
 def captained_team(current: ChallengeContext) -> Team:
     """Return the viewer's team. Raises Refused if the viewer is not the captain of a team."""
     team = current.required_team()
     if current.membership is None or not current.membership.is_captain:
-        raise Refused("forbidden", "Only the captain of the team may do this.")
+        raise Refused("forbidden", "Only the captain of the team can do this.")
     return team
 
 

@@ -56,7 +56,9 @@ def refuse_by_date(phase: Phase, now: datetime, team: Team | None = None) -> Non
     """Raise Refused unless the phase accepts files from this team now. The team may have an extension."""
     if not phase.has_opened(now):
         opening = utc_text(phase.opening)
-        raise Refused("phase_not_open", f"This phase opens at {opening}. Submit then.", opens_at=phase.opening)
+        raise Refused(
+            "phase_not_open", f"This phase opens at {opening}. You can submit from then on.", opens_at=phase.opening
+        )
     closing = closing_for(team, phase)
     if closing is not None and is_over(closing, now):
         raise Refused(
@@ -65,8 +67,8 @@ def refuse_by_date(phase: Phase, now: datetime, team: Team | None = None) -> Non
             closed_at=closing,
         )
     if not may_open(phase):
-        reason = "its tests are not complete" if phase.truth else "it has no ground truth"
-        detail = f"This phase is not open yet, because {reason}. Ask its organizers when it will be ready."
+        reason = "its setup checks have not passed" if phase.truth else "it has no ground truth"
+        detail = f"This phase is not open yet, because {reason}. Ask the organizers when it will open."
         raise Refused("phase_not_open", detail)
     if phase.is_paused:
         raise Refused("phase_not_open", phase.pause_text)
@@ -109,8 +111,7 @@ def refuse_by_storage(team: Team, *, now: datetime, more_bytes: int = 1) -> None
         "storage_exhausted",
         f"Your team's files use {use.used:,} of {use.allowed:,} bytes. There is no space for this file. Compress "
         f"the file with gzip. Files that were not scored are removed after {settings.UNSCORED_FILE_DAYS} "
-        f"days.{frees} "
-        "The organizers can ask for a higher limit.",
+        f"days.{frees} The organizers can ask the operator for a higher limit.",
         used_bytes=use.used,
         allowed_bytes=use.allowed,
         next_allowed_at=use.frees_at,

@@ -64,7 +64,7 @@ def set_final(*, submission: Submission, by: User, final: bool) -> Submission:
     phase = submission.phase
     if has_closed_for(submission.team, phase, database_now()):
         raise Refused(
-            "phase_closed", "This phase is closed. The submissions that were chosen before the deadline count."
+            "phase_closed", "This phase is closed. The final submissions that were chosen before it closed count."
         )
     if final and submission.status != Status.SCORED:
         raise Refused("invalid", f"This submission is {submission.status}. Only a scored submission can be chosen.")

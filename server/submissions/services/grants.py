@@ -31,9 +31,9 @@ def grant(*, phase: Phase, team: Team, by: User | None, amount: int, day: date |
     lock_teams([team.pk])
     team, now = Team.objects.get(pk=team.pk, challenge=phase.challenge_id), database_now()
     if team.is_baseline or team.merged_into_id:
-        raise Refused("invalid", f"{team.name} cannot submit.")
+        raise Refused("invalid", f"{team.name} is a baseline or was merged into another team, so it cannot submit.")
     if not 1 <= amount <= AMOUNT_MAX:
-        raise Refused("invalid", f"Submissions: enter a number from 1 to {AMOUNT_MAX}.")
+        raise Refused("invalid", f"Number of submissions: enter a number from 1 to {AMOUNT_MAX}.")
     if day is None and phase.quota_total is None:
         raise Refused("invalid", "This phase has no total limit. Choose a day.")
     if day is not None and day < midnight(now).date():
@@ -64,7 +64,8 @@ def take_back(*, grant: QuotaGrant, by: User | None, reason: str) -> int:
     if not amount:
         raise Refused(
             "change_refused",
-            "The team has already used all submissions of this grant. A limit cannot be lowered below what was used.",
+            "The team has already used all submissions of this grant. A limit cannot be lower than the number "
+            "of submissions already used.",
         )
     why = reason_line(reason)
     locked.amount, locked.taken_back = locked.amount - amount, locked.taken_back + amount

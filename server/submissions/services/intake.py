@@ -83,7 +83,9 @@ def submit_anyway(*, submission: Submission, by: User) -> Submission:
     """
     if not (submission.has_nothing_to_score and submission.file):
         raise Refused(
-            "invalid", "This is possible only if no prediction in the file can score and the file is still stored."
+            "invalid",
+            "This is possible only for a file that was rejected because no prediction in it can earn a "
+            "score, while the file is still stored.",
         )
     team, phase = submission.team, submission.phase
     # Check the rules before the stored file is copied, which can take a long time. `submit` checks them again.

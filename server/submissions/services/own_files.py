@@ -20,7 +20,7 @@ def download(*, submission: Submission, by: User) -> FileResponse:
     try:
         content = submission.file.open("rb")
     except FileNotFoundError:
-        raise Refused("file_missing", "The stored file cannot be found. Ask the operators to restore it.") from None
+        raise Refused("file_missing", "The stored file cannot be found. Ask the operator to restore it.") from None
     answer = FileResponse(
         content, as_attachment=True, filename=submission.file_name, content_type="application/octet-stream"
     )

@@ -106,7 +106,8 @@ def give_back(*, submission: Submission, by: User | None) -> None:
     if sum(QuotaEntry.objects.filter(submission=submission).values_list("amount", flat=True)) < 1:
         raise Refused(
             "invalid",
-            f"There is no quota to give back for {submission.pk}: none was used, or it was already given back.",
+            f"There is no quota to give back for {submission.pk}: it used no quota, or the quota was already "
+            "given back.",
         )
     quota.give_back(submission, reason="organizer", now=database_now())
     audit.record(actor=by, action="submission.given_back", subject=f"submission {submission.pk}")

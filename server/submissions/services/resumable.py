@@ -118,7 +118,7 @@ def refusal_without_room(
     if sum(upload.length for upload in own) + length > left - length:
         if not own:
             return Refused("no_space", "There is no space for an upload of this size at the moment. Try again later.")
-        return too_many("Your unfinished uploads have used up your account's disk space.", own)
+        return too_many("Your unfinished uploads use all of the disk space that is available to your account.", own)
     return None
 
 

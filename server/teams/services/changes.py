@@ -33,7 +33,7 @@ def refuse(change: Change, terms: Terms) -> None:
 def refuse_others(by: User, team: Team) -> None:
     """Raise Refused if the user `by` is not the captain of the team."""
     if not Membership.objects.filter(team=team, user=by, is_captain=True).exists():
-        raise Refused("forbidden", "Only the captain of the team may do this.")
+        raise Refused("forbidden", "Only the captain of the team can do this.")
 
 
 def captain_of(team: Team) -> User:

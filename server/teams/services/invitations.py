@@ -39,9 +39,9 @@ def invite(*, team: Team, by: User, username: str) -> Invitation:
     now = prepare(team, by)
     user = User.objects.filter(username__iexact=username.strip(), is_active=True).first()
     if user is None or not Challenge.objects.readable_by(user).filter(pk=team.challenge_id).exists():
-        raise Refused("invalid", "No user with this name can see this challenge.")
+        raise Refused("invalid", "There is no user with this name who can see this challenge.")
     if team.challenge.is_organized_by(user):
-        raise Refused("invalid", f"{user} is staff or an organizer of this challenge, so they cannot take part.")
+        raise Refused("invalid", f"{user} is staff or an organizer of this challenge, so this person cannot take part.")
     if Membership.objects.filter(team=team, user=user).exists():
         raise Refused("invalid", f"{user} is already in your team.")
     if Block.objects.filter(challenge=team.challenge, user=user).exists():
@@ -89,7 +89,8 @@ def refuse_too_many(whose: Q, now: datetime) -> None:
     if Invitation.objects.filter(whose).count() >= WAITING_MAX:
         raise Refused(
             "invalid",
-            f"{WAITING_MAX} invitations and requests are open. Withdraw an invitation or decide on a request first.",
+            f"There are already {WAITING_MAX} open invitations and requests. Withdraw an invitation or decide on "
+            "a request first.",
         )
 
 

@@ -112,7 +112,7 @@ def propose(*, team: Team, other: Team, by: User) -> MergeProposal:
     if found := MergeProposal.objects.filter(team=team, other=other).first():
         return found
     if MergeProposal.objects.filter(Q(team=team) | Q(other=other)).count() >= OFFERS_MAX:
-        raise Refused("invalid", f"{OFFERS_MAX} proposals are waiting. Withdraw one first.")
+        raise Refused("invalid", f"There are already {OFFERS_MAX} open proposals. Withdraw one first.")
     note_contact(sender=by, recipient=captain_of(other), challenge=team.challenge, now=terms.now, is_merge=True)
     found = MergeProposal.objects.create(team=team, other=other, created_at=terms.now, expires_at=terms.now + VALID)
     record(by, team, action="team.merge_proposed", other=other.pk)
@@ -214,7 +214,7 @@ def close(*, proposal: MergeProposal, by: User) -> None:
     """Close a proposed merge without merging the teams. Only the captains of the two teams may do this."""
     team, other = lock(proposal.team, proposal.other)
     if not Membership.objects.filter(team__in=(team, other), user=by, is_captain=True).exists():
-        raise Refused("forbidden", "Only the captains of the two teams may do this.")
+        raise Refused("forbidden", "Only the captains of the two teams can do this.")
     if not MergeProposal.objects.filter(pk=proposal.pk).delete()[0]:
         raise Refused("not_found", CLOSED)
     record(by, team, action="team.merge_closed", other=other.pk)

@@ -32,7 +32,7 @@ def test_commands_on_this_machine_import_neither_httpx_nor_rich(words: tuple[str
 
 def test_without_arguments_the_help_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == 0
-    assert "commands for a server:" in capsys.readouterr().out
+    assert "server commands:" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def test_an_invitation_does_not_find_people_by_address(grace: None, phase: Phase
         with pytest.raises(Refused) as refused:
             invitations.invite(team=team, by=captain, username=address)
         details.append((refused.value.code, refused.value.detail))
-    assert details[0] == details[1] == ("invalid", "No user with this name can see this challenge.")
+    assert details[0] == details[1] == ("invalid", "There is no user with this name who can see this challenge.")
 
 
 @pytest.mark.phase(challenge={"slug": "c"})
@@ -53,5 +53,5 @@ def test_the_api_invites_nobody_by_address(grace: None, team: Team, api: Api) ->
     user = team.memberships.get().user
     answers = [api.post("challenges/c/team/invitations", {"user": address}, user=user) for address in (KNOWN, UNKNOWN)]
     assert {(answer.status_code, answer.json()["detail"]) for answer in answers} == {
-        (422, "No user with this name can see this challenge.")
+        (422, "There is no user with this name who can see this challenge.")
     }

@@ -141,6 +141,6 @@ def test_an_action_on_a_missing_key_is_reported_and_does_nothing(staff: Client, 
     data = {"action": "approve", ACTION_CHECKBOX_NAME: [request.pk, "abc"], "index": "0"}
     page = staff.post(address(JoinRequest, "changelist"), data, follow=True)
     assert [str(message) for message in page.context["messages"]] == [
-        "Nothing was changed, because a selected row does not exist. Select rows from the list."
+        "Nothing was changed, because a selected row no longer exists. Reload the list and select rows again."
     ]
     assert JoinRequest.objects.exists()

@@ -110,7 +110,7 @@ class TestWitness:
         return out.getvalue()
 
     def test_entries_that_are_also_in_a_log_file_are_counted(self, log_before: Path) -> None:
-        assert self.verify(log_before).startswith("8 entries, none missing; 4 of them are also in the log files\n")
+        assert self.verify(log_before).startswith("8 entries, none of them missing; 4 are also in the log files\n")
 
     def test_entries_that_are_in_no_log_file_are_counted(self, log_before: Path) -> None:
         assert "4 entries, starting with entry 1, are not in any log file" in self.verify(log_before)
@@ -121,7 +121,7 @@ class TestWitness:
             packed.write(log_before.read_text())
         out = StringIO()
         call_command("verify_audit", stdout=out)
-        assert "4 of them are also in the log files" in out.getvalue()
+        assert "4 are also in the log files" in out.getvalue()
 
     @pytest.mark.parametrize(
         ("name", "content"),
@@ -143,11 +143,11 @@ class TestWitness:
         with pytest.raises(CommandError, match=r"audit\.log\.2\.gz cannot be read to the end") as failure:
             call_command("verify_audit", stdout=out)
         assert failure.value.returncode == 3
-        assert "8 entries, none missing; 4 of them are also in the log files" in out.getvalue()
+        assert "8 entries, none of them missing; 4 are also in the log files" in out.getvalue()
 
     def test_a_log_file_of_random_bytes_contains_no_entries(self, log_before: Path, tmp_path: Path) -> None:
         (tmp_path / "noise.log").write_bytes(bytes(range(256)) * 100)
-        assert self.verify(tmp_path / "noise.log").startswith("8 entries, none missing; 0 of them")
+        assert self.verify(tmp_path / "noise.log").startswith("8 entries, none of them missing; 0 are also")
 
     def test_a_missing_log_file_is_named(self, log: list[Entry], tmp_path: Path) -> None:
         with pytest.raises(CommandError, match="No such file") as failure:
@@ -187,7 +187,7 @@ class TestWitness:
         log_before.rename(tmp_path / "logs" / "web.log")
         out = StringIO()
         call_command("verify_audit", stdout=out)
-        assert "4 of them are also in the log files" in out.getvalue()
+        assert "4 are also in the log files" in out.getvalue()
 
     def test_log_files_receive_only_committed_entries(self, log: list[Entry], caplog: pytest.LogCaptureFixture) -> None:
         with caplog.at_level(logging.INFO, "server.audit"):
@@ -281,7 +281,7 @@ class TestCommand:
     def test_the_command_reports_that_no_entry_is_missing(self, log: list[Entry]) -> None:
         out = StringIO()
         call_command("verify_audit", stdout=out)
-        assert out.getvalue() == "4 entries, none missing; 0 of them are also in the log files\n"
+        assert out.getvalue() == "4 entries, none of them missing; 0 are also in the log files\n"
 
     def test_the_command_fails_and_lists_every_fault(self, log: list[Entry]) -> None:
         Entry.objects.filter(number__in=(1, 3)).update(subject="x")

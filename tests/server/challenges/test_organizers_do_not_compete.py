@@ -103,7 +103,7 @@ def test_a_team_with_an_organizer_cannot_be_reinstated(make: Make, phase: Phase,
     team = make.team(phase.challenge, make.user(), make.user())
     disqualify(team=team, by=None, reason="A member became an organizer.")
     user = given(role, team.memberships.get(is_captain=False).user, phase.challenge)
-    with pytest.raises(Refused, match=f"{user} is in this team and is an organizer or staff"):
+    with pytest.raises(Refused, match=f"{user}, a member of this team, is staff or an organizer"):
         reinstate(team=team, by=None)
     team.refresh_from_db()
     assert team.disqualified_at is not None

@@ -147,7 +147,7 @@ def test_the_command_turns_it_on_and_off_and_records_who_did_it(member: User) ->
 @pytest.mark.phase(closes_at=NOW + timedelta(minutes=20))
 def test_the_command_names_the_phases_that_close_during_the_maintenance() -> None:
     assert "closes before" not in called("on", "--minutes", "5")
-    assert "detection/main closes before that" in called("on", "--minutes", "60")
+    assert "detection/main closes before the maintenance ends" in called("on", "--minutes", "60")
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def test_a_truth_of_another_track_is_named(related: str | None, bundle: BundleFo
     if related:
         bundle.write("phases/main/truth/relationships.csv", related)
     problems, _ = check_bundle.check_bundle(bundle.path)
-    assert "The folder has the files of openimages-detection" in problems[0].message
+    assert "The folder contains the files of openimages-detection" in problems[0].message
 
 
 def test_two_checks_of_a_bundle_have_equal_results(bundle: BundleFolder) -> None:

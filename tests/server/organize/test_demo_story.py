@@ -70,7 +70,7 @@ def test_a_second_demo_keeps_what_was_edited_on_the_site(made: Callable[[Story],
     client.force_login(people.accounts()["organizer"])
     assert save(client, first, title="My own title").status_code == 302
     assert uploads.open_challenges(said.append)[0] == first
-    assert "kept as it was edited on the site" in " ".join(said)
+    assert "left unchanged, because it was edited on the site" in " ".join(said)
     first.refresh_from_db()
     assert first.title == "My own title"
 

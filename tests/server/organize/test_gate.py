@@ -230,7 +230,7 @@ def test_an_unreadable_prepared_truth_has_no_result(phase: Phase, monkeypatch: p
 def test_the_command_names_what_does_not_exist(phase: Phase) -> None:
     for words, expected in (
         ((phase.challenge.slug, "nothing"), "There is no phase nothing"),
-        ((phase.challenge.slug, phase.slug, "--truth", "9"), "no truth version 9"),
+        ((phase.challenge.slug, phase.slug, "--truth", "9"), "no ground truth version 9"),
     ):
         with pytest.raises(CommandError, match=expected):
             call_command("gate", *words)

@@ -259,7 +259,7 @@ def test_a_phase_that_has_closed_since_its_import_may_be_imported_again(bundle: 
 
 def test_a_user_who_imports_twice_becomes_an_organizer_once(make: Make, run: Import) -> None:
     user = make.user()
-    assert f"{user} organizes it" in run(by=user)
+    assert f"{user} is now an organizer of the challenge" in run(by=user)
     assert run(by=user) == ["nothing changed"]
     assert Challenge.objects.get().is_organized_by(user)
 
@@ -268,7 +268,7 @@ def test_an_import_is_recorded_in_the_log_without_the_name_of_the_new_organizer(
     user = make.user()
     said = run(by=user)
     entry = Entry.objects.get(action="challenge.imported")
-    changes = [one for one in said if one != f"{user} organizes it"]
+    changes = [one for one in said if one != f"{user} is now an organizer of the challenge"]
     assert (entry.subject, entry.actor) == ("challenge animals", user.username)
     assert entry.detail == {"changes": changes, "organizer": user.pk}
 

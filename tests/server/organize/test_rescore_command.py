@@ -119,7 +119,7 @@ def test_a_version_can_be_given_by_its_number_or_by_a_folder(
 
 
 def test_an_unknown_version_is_reported(phase: Phase) -> None:
-    with pytest.raises(CommandError, match=r"no truth version 5. Its versions are: 1 \(active\)"):
+    with pytest.raises(CommandError, match=r"no ground truth version 5. Its versions are: 1 \(active\)"):
         call_command("rescore", "animals", "main", truth="5")
 
 
@@ -129,7 +129,7 @@ def test_a_preview_reports_the_active_truth_and_the_open_rescoring(
     call_command("rescore", "animals", "main", "--preview")
     said = capsys.readouterr().out
     assert "the leaderboards of animals/main show ground truth version 1 " in said
-    assert "a rescoring to ground truth version 2 " in said
+    assert "a rescoring against ground truth version 2 " in said
     assert "applied\n" not in said
 
 

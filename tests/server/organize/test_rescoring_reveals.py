@@ -118,7 +118,7 @@ def test_a_truth_that_became_active_after_the_comparison_prevents_the_switch(
         truths.activate(versions["public"])
 
     monkeypatch.setattr(rescoring, "refuse_newly_public", meanwhile)
-    with pytest.raises(Refused, match="The active ground truth has changed"):
+    with pytest.raises(Refused, match="The active ground truth was changed"):
         rescoring.apply(rescoring=begun, by=None)
 
 

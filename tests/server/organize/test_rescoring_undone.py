@@ -98,7 +98,7 @@ def test_without_a_named_version_the_open_rescoring_is_continued(phase: Phase, r
 
 
 def test_an_unknown_version_is_refused_with_a_list_of_existing_versions(phase: Phase, newer: Truth) -> None:
-    with pytest.raises(Refused, match=r"no truth version 7. Its versions are: 2, 1 \(active\)"):
+    with pytest.raises(Refused, match=r"no ground truth version 7. Its versions are: 2, 1 \(active\)"):
         rescoring.version_of(phase, 7)
 
 

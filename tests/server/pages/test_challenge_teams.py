@@ -71,7 +71,7 @@ def test_a_request_is_approved(waiting: JoinRequest, organizer: User, client: Cl
 
 def test_a_request_is_declined_and_can_still_be_approved(waiting: JoinRequest, client: Client) -> None:
     page = Page(client.post(PATH, {"act": "decline", "request": waiting.pk}, follow=True))
-    assert "The request of ada was declined." in page.words
+    assert "The request from ada was declined." in page.words
     assert JoinRequest.objects.get().status == "declined"
     assert not page.all("button", value="decline")
     client.post(PATH, {"act": "approve", "request": waiting.pk})

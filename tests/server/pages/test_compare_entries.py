@@ -58,7 +58,7 @@ def test_anybody_compares_any_two_entries(a: str, b: str, verdict: str, board: A
 def test_without_intervals_of_both_scores_the_page_says_what_is_missing(phase: Any, board: Any, scored: Any) -> None:
     scored(phase, 0.1, team=phase.challenge.teams.create(name="Bats"))
     words = visit(a="Owls", b="Bats").words
-    assert "is shown when the intervals of both scores have been computed" in words
+    assert "will be shown when the intervals of both scores have been computed" in words
 
 
 @pytest.mark.parametrize("letter", ["a", "b"])

@@ -135,13 +135,13 @@ def test_the_next_date_is_the_first_that_has_not_passed(organizer: User, phase: 
     page = read(organizer)
     assert "registration ends <time" in page
     assert "closes <time" not in page
-    assert "changes to teams" not in page
+    assert "team changes" not in page
 
 
 def test_a_challenge_that_needs_two_factor_authentication_is_named_but_not_shown(organizer: User, phase: Phase) -> None:
     type(phase.challenge).objects.update(organizers_need_two_factor=True)
     page = read(organizer)
-    assert "need two-factor authentication" in page
+    assert "must use two-factor authentication" in page
     assert phase.title not in page
 
 

@@ -56,17 +56,17 @@ def test_a_form_that_is_submitted_unchanged_changes_nothing(owner: User, phase: 
 @pytest.mark.parametrize(
     ("field", "value", "error"),
     [
-        ("title", "", "Title: is required."),
+        ("title", "", "Title: this field is required."),
         ("title", "x" * 121, "Title: expected one line of 1 to 120 visible characters"),
         ("contact", "x" * 201, "Contact:"),
         ("opens_at", "yesterday", "Opens: 'yesterday' is not a time"),
         ("opens_at", "0001-01-01T00:00", "Opens:"),
         ("closes_at", "1999-01-01T00:00", "Closes: is not later than the opening time"),
         ("visibility", "secret", "Visibility: 'secret' is not one of public, unlisted, private"),
-        ("registration", "", "Registration: is required."),
+        ("registration", "", "Registration: this field is required."),
         ("allowed_domains", "example", "Email domains: 'example' is not an email domain"),
         ("allowed_people", "bob@", "Allowed people: 'bob@' is neither an email address nor a username"),
-        ("team_max_size", "0", "Maximum size of a team: '0' is not a whole number from 1 to 1000"),
+        ("team_max_size", "0", "Maximum team size: '0' is not a whole number from 1 to 1000"),
         ("rules", "\0", ""),
     ],
 )
@@ -102,7 +102,9 @@ def test_a_published_challenge_keeps_a_contact_address(owner: User, phase: Phase
     assert save(client, phase.challenge, title="Dogs").status_code == 302
     Challenge.objects.update(contact="a@example.org")
     refused = save(client, Challenge.objects.get(), contact="")
-    assert problems(refused)["contact"][0].startswith("Contact: participants of a published challenge need an address")
+    assert problems(refused)["contact"][0].startswith(
+        "Contact: a published challenge needs an address for participants' questions"
+    )
     assert save(client, Challenge.objects.get(), contact="b@example.org").status_code == 302
     Challenge.objects.update(visibility="draft")
     assert save(client, Challenge.objects.get(), contact="").status_code == 302

@@ -65,7 +65,7 @@ def test_a_member_sees_the_rank_of_their_team_and_the_next_rank(
     replicated(phase, [0.5, 0.75])
     replicated(phase, [0.25, 0.5], team=make.team(phase.challenge, member))
     words = visit(person=member).words
-    assert "Your team has rank 2 of 2 (top 100%). The score of rank 1 is higher by 0.25000" in words
+    assert "Your team has rank 2 of 2 (top 100%). The score at rank 1 is higher by 0.25000" in words
     compare_boards()
     words = visit(person=member).words
     assert "0.25000 , a significant difference." in words
@@ -77,7 +77,7 @@ def test_a_gap_that_rounding_hides_is_less_than_the_last_decimal(phase: Phase, m
     member = make.user()
     scored(phase, 0.7504)
     scored(phase, 0.7496, team=make.team(phase.challenge, member))
-    assert "The score of rank 1 is higher by less than 0.001." in visit(person=member).words
+    assert "The score at rank 1 is higher by less than 0.001." in visit(person=member).words
 
 
 def test_intervals_are_drawn_if_there_are_any(phase: Phase, scored: Scored) -> None:

@@ -62,7 +62,7 @@ def test_a_second_removal_of_an_organizer_an_offer_or_a_block_says_that_it_is_go
     rival = make.team(phase.challenge).memberships.get().user
     organizers.add(challenge=phase.challenge, by=owner, username=rival.username, role="editor")
     page = clicked_twice(client, f"{PEOPLE}/offers/{RoleOffer.objects.get().pk}/withdraw")
-    assert "This offer was withdrawn or answered." in page.words
+    assert "This offer is no longer open: it was withdrawn, accepted or declined." in page.words
     blocking.block(challenge=phase.challenge, by=owner, username=make.user().username, reason="Two accounts")
     page = clicked_twice(client, f"{PATH}/blocked", {"act": "unblock", "block": Block.objects.get().pk})
     assert "This person is no longer blocked." in page.words
@@ -75,7 +75,7 @@ def test_a_second_acceptance_of_a_role_says_that_the_offer_was_answered(
     organizers.add(challenge=phase.challenge, by=owner, username=rival.username, role="editor")
     client.force_login(rival)
     page = clicked_twice(client, f"{PEOPLE}/offer", {"accept": "yes"})
-    assert "This offer was withdrawn or answered." in page.words
+    assert "This offer is no longer open: it was withdrawn, accepted or declined." in page.words
 
 
 def test_an_announcement_is_published_once_and_its_text_stays_in_the_form(owner: User, client: Client) -> None:

@@ -43,7 +43,7 @@ def test_a_submission_that_is_not_an_entry_shows_why_and_the_next_rank_of_the_te
     scored(phase, 0.875)
     scored(phase, 0.5, team=team)
     page = page_of(client, scored(phase, 0.25, team=team))
-    assert "holds its place on the leaderboard. The score of rank 1 is higher by 0.37500" in page.words
+    assert "holds its place on the leaderboard. The score at rank 1 is higher by 0.37500" in page.words
 
 
 @pytest.mark.phase(feedback="ladder")

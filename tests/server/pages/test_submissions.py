@@ -172,13 +172,13 @@ class TestHint:
     ) -> None:
         for value, final in zip((0.5, 0.4), finals, strict=True):
             scored(phase, value, team=team, final=final)
-        assert "Your best public score" not in visit(client).words
+        assert "with your best public score" not in visit(client).words
 
     @pytest.mark.phase(challenge={"slug": "c"}, feedback="ladder")
     def test_ladder_feedback_shows_no_hint(self, scored: Scored, phase: Phase, team: Team, client: Client) -> None:
         scored(phase, 0.5, team=team)
         scored(phase, 0.4, team=team, final=True)
-        assert "Your best public score" not in visit(client).words
+        assert "with your best public score" not in visit(client).words
 
 
 class TestChart:

@@ -87,7 +87,7 @@ def test_leaving_a_team_needs_a_confirmation_that_explains_the_consequences(
     )
     scored(phase, 0.5, team=team)
     page = Page(as_(bob).get(f"{TEAM}/leave"))
-    assert "the only team that you can return to" in page.words
+    assert "you can only return to this team" in page.words
     assert team.memberships.count() == 2
     page = posted(as_(bob), "team/leave")
     assert "You left Owls" in page.words
@@ -215,7 +215,7 @@ def test_a_merge_that_became_impossible_is_refused_with_its_reason(
         make_member(crows, make.user())
     page = posted(as_(bob), f"team/merges/{proposal.pk}", decision="confirm")
     assert page.status == 409
-    assert "Together the teams have 6 members" in page.words
+    assert "Together, the teams have 6 members" in page.words
 
 
 def test_the_link_of_an_invitation_is_shown_once(client: Client, team: Team) -> None:

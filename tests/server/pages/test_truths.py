@@ -60,7 +60,7 @@ def test_a_rescoring_is_previewed_applied_and_undone(
     first = scored(phase, 0.6, team=make.team(phase.challenge, name="Owls"))
     second = scored(phase, 0.5, team=make.team(phase.challenge, name="Bats"))
     assert client.post(f"{PATH}/rescore", {"truth": 2}).status_code == 302
-    assert "2 submissions still to be scored" in read(client).words
+    assert "2 submissions still have to be scored" in read(client).words
     done(first, 0.3)
     done(second, 0.4)
     page = read(client)

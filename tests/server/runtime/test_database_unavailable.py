@@ -113,4 +113,4 @@ def test_a_missing_table_does_not_count_as_a_database_outage() -> None:
 def test_a_command_names_a_locked_database_as_the_reason() -> None:
     message = unusable_database(OperationalError("database is locked"))
     assert "another process has locked it" in message
-    assert "may write to" not in message
+    assert "can write to" not in message

@@ -26,7 +26,7 @@ def test_a_part_is_refused_if_it_would_use_its_own_database_and_broker(monkeypat
 def test_a_part_is_refused_if_its_database_is_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DATABASE_URL", "sqlite:////srv/podium.sqlite3")
     monkeypatch.setenv("REDIS_URL", "redis://cache")
-    assert parts.missing_servers().startswith("A part that runs alone needs a PostgreSQL (DATABASE_URL) that")
+    assert parts.missing_servers().startswith("If parts are run separately, they need a PostgreSQL (DATABASE_URL) that")
 
 
 def test_a_part_with_both_servers_lacks_none(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,5 +118,5 @@ def test_a_part_waits_for_the_tables_of_its_version(monkeypatch: pytest.MonkeyPa
     assert list(left) == []
     monkeypatch.setattr(schema, "missing", lambda database: 3)
     monkeypatch.setattr(schema, "WAIT_SECONDS", 0.0)
-    with pytest.raises(NotStarted, match="lacks 3 migrations"):
+    with pytest.raises(NotStarted, match="3 migrations of this version have not been applied"):
         schema.wait_until_migrated(connection)

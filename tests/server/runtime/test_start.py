@@ -146,7 +146,7 @@ def test_a_damaged_note_of_a_running_service_blocks_no_command(note, tmp_path: P
 @pytest.mark.parametrize(
     ("number", "said"),
     [
-        (errno.EACCES, "Port 80 needs root"),
+        (errno.EACCES, "Only root can use port 80"),
         (errno.EADDRINUSE, "Port 80 is in use"),
         (errno.EADDRNOTAVAIL, "PODIUM_BIND=192.0.2.1 cannot be used"),
         (socket.EAI_NONAME, "PODIUM_BIND=192.0.2.1 cannot be used"),

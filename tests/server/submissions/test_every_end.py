@@ -31,7 +31,7 @@ WHOSE = {
     Fault.PLATFORM: "The problem is on our side",
 }
 # Each message must tell the participant what to do, so it must contain one of these strings.
-DEEDS = ("Submit ", "Send ", "Write ", "Contact ", "Fix ", "Keep ", "tell us")
+DEEDS = ("Submit ", "Send ", "Write ", "Contact ", "Fix ", "Keep ", "contact the operator")
 
 
 @dataclass(frozen=True)

@@ -216,7 +216,7 @@ def test_a_hidden_score_is_explained_by_the_required_margin(send: Send, phase: P
 
 def test_the_data_page_says_that_the_ladder_needs_controlled_registration(phase: Phase, client: Client) -> None:
     words = Page(client.get(f"/challenges/{phase.challenge.slug}/data")).words
-    assert "Registration must be controlled, because every new account sees the exact score" in words
+    assert "Every new account sees the exact score of its first file, so registration must be controlled" in words
 
 
 def test_the_data_page_says_what_is_shown_and_that_the_quota_is_the_limit(phase: Phase, client: Client) -> None:

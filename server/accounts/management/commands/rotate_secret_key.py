@@ -11,9 +11,9 @@ from server.audit.services import record
 
 class Command(AuditedCommand):
     help = (
-        "Encrypt the two-factor authentication secrets with the current SECRET_KEY. Before you run this command, set "
-        "SECRET_KEY to a new key and SECRET_KEY_FALLBACKS to the previous one, and restart every part of the service. "
-        "Exits with 1 if some secrets cannot be decrypted with either key."
+        "Encrypt the two-factor authentication secrets with the current SECRET_KEY. Before you run this command, "
+        "set SECRET_KEY to a new key and SECRET_KEY_FALLBACKS to the previous one, and restart every part of the "
+        "service. The exit status is 1 if some secrets cannot be decrypted with either key."
     )
 
     def handle(self, **options: Any) -> None:

@@ -13,14 +13,14 @@ from server.errors import Refused
 
 
 class Command(AuditedCommand):
-    help = "Create an API token for a person and print its secret, which cannot be shown again."
+    help = "Create an API token for a user and print its secret. The secret cannot be shown again."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("username")
         parser.add_argument("--name", default="command line", help="what the token is for")
         parser.add_argument("--scope", default=ApiToken.Scope.SUBMIT, choices=ApiToken.Scope.values)
         parser.add_argument(
-            "--days", type=int, default=settings.API_TOKEN_DAYS, help="number of days for which the token is valid"
+            "--days", type=int, default=settings.API_TOKEN_DAYS, help="number of days until the token expires"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

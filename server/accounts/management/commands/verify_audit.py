@@ -29,7 +29,11 @@ class Command(AuditedCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "logs", nargs="*", type=Path, metavar="LOG", help="log files to compare with; default: those of PODIUM_HOME"
+            "logs",
+            nargs="*",
+            type=Path,
+            metavar="LOG",
+            help="log files to compare with; default: the log files in PODIUM_HOME",
         )
         parser.add_argument("--restored", action="store_true", help="record that a backup was restored")
 
@@ -51,12 +55,12 @@ class Command(AuditedCommand):
 
     def report(self, compared: Comparison) -> None:
         logged = compared.count - len(compared.unlogged)
-        self.stdout.write(f"{compared.count} entries, none missing; {logged} of them are also in the log files")
+        self.stdout.write(f"{compared.count} entries, none of them missing; {logged} are also in the log files")
         if compared.unlogged and logged:
             self.stdout.write(
                 f"{len(compared.unlogged)} entries, starting with entry {compared.unlogged[0]}, are not in any "
-                "log file. Their log files were deleted by log rotation or are on another machine. To compare the "
-                "entries with those files, pass the files as arguments."
+                "log file. Their log files were deleted by log rotation or are on another machine. To compare "
+                "these entries as well, pass those log files as arguments."
             )
 
 

@@ -14,8 +14,9 @@ from server.clock import utc_text
 
 class Command(AuditedCommand):
     help = (
-        "List the requests to join a challenge whose members need approval, or approve or decline the requests of the "
-        "given people. Each decision is saved independently. Exits with 1 if a decision could not be made."
+        "List the requests to join a challenge that requires approval, or approve or decline the requests of the "
+        "given people. Each decision is saved independently. The exit status is 1 if a decision could not be "
+        "made."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -29,9 +29,7 @@ class Command(AuditedCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "phase", nargs="?", metavar="CHALLENGE/PHASE", help="check one phase; by default, all phases"
-        )
+        parser.add_argument("phase", nargs="?", metavar="CHALLENGE/PHASE", help="phase to check (default: all phases)")
         parser.add_argument("--rebuild", action="store_true", help="correct wrong entries and keep their history")
 
     def handle(self, *, phase: str | None, **options: Any) -> None:
@@ -49,7 +47,7 @@ class Command(AuditedCommand):
                 audit.record(actor=None, action="board.rebuilt", subject=f"phase {one}")
         wrong = sum(self.report(one) for one in phases)
         if wrong:
-            raise CommandError(f"{wrong} entries of {len(phases)} phases are wrong. Use --rebuild to correct them.")
+            raise CommandError(f"{wrong} entries in {len(phases)} phases are wrong. Use --rebuild to correct them.")
         self.stdout.write(f"The leaderboards of {len(phases)} phases match the submissions.")
 
     def report(self, phase: Phase) -> int:

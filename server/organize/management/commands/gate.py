@@ -14,16 +14,14 @@ from server.organize.services import gates, rescoring, truths
 
 class Command(AuditedCommand):
     help = (
-        "Run the gate of a phase: tests of its ground truth and sample submission. A phase accepts submissions only "
-        "if the gate of its active version is green. Exit status: 1 if it is not green."
+        "Run a phase's gate, which tests its ground truth and sample submission. A phase accepts submissions "
+        "only if the gate of its active version is green. The exit status is 1 if the gate is not green."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", help="slug of the challenge")
         parser.add_argument("phase", help="slug of the phase")
-        parser.add_argument(
-            "--truth", type=int, metavar="VERSION", help="number of a version (default: active version)"
-        )
+        parser.add_argument("--truth", type=int, metavar="VERSION", help="version number (default: the active version)")
 
     def handle(self, *, slug: str, phase: str, truth: int | None, **options: Any) -> None:
         found = Phase.objects.select_related("challenge").filter(challenge__slug=slug, slug=phase).first()

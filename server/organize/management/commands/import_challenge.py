@@ -49,7 +49,9 @@ class Command(AuditedCommand):
             help="before the import, give new ids to the captions of retrieval phases, and write the ids and "
             "their mapping to the bundle",
         )
-        parser.add_argument("--organizer", metavar="USERNAME", help="user who becomes an organizer of the challenge")
+        parser.add_argument(
+            "--organizer", metavar="USERNAME", help="username of the person who becomes an organizer of the challenge"
+        )
 
     def handle(self, *, path: Path, organizer: str | None, **options: Any) -> None:
         by = User.objects.filter(username__iexact=organizer).first() if organizer else None

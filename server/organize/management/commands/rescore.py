@@ -36,7 +36,7 @@ class Command(AuditedCommand):
         parser.add_argument(
             "--truth",
             metavar="VERSION|PATH",
-            help="number of a version, such as 1, or a new ground truth as a folder or zip file",
+            help="version number, such as 1, or a new ground truth as a folder or zip file",
         )
         parser.add_argument("--reveal", action="store_true", help="allow private images to become public")
         parser.add_argument(
@@ -57,7 +57,7 @@ class Command(AuditedCommand):
         parser.add_argument(
             "--without-gate",
             action="store_true",
-            help="switch even if the gate is not green; the phase then refuses submissions",
+            help="switch even if the gate is not green; the phase then accepts no submissions",
         )
 
     def handle(self, *, slug: str, phase: str, truth: str | None, preview: bool, **options: Any) -> None:
@@ -146,7 +146,7 @@ class Command(AuditedCommand):
         truth = described(now.truth) if now.truth else "none"
         self.stdout.write(f"the leaderboards of {phase} show ground truth {truth}: {now.signature}")
         if waiting := rescoring.open_rescoring(now):
-            self.stdout.write(f"a rescoring to ground truth {described(waiting.truth)} has not been applied yet")
+            self.stdout.write(f"a rescoring against ground truth {described(waiting.truth)} has not been applied yet")
 
 
 def refuse_ignored(

@@ -11,8 +11,9 @@ from server.organize.services import signing_keys
 
 class Command(AuditedCommand):
     help = (
-        "Print the public key that verifies signed results, and any earlier keys. Exit status: 1 if the last results "
-        "were signed with a key other than the current one, in which case nothing is signed."
+        "Print the public key that verifies signed results, and any earlier keys. The exit status is 1 if the "
+        "last results were signed with a key other than the current one. In that case, the server does not sign "
+        "any results."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

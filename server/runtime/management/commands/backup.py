@@ -19,16 +19,17 @@ from server.runtime.shared_keys import KEYS, fingerprints
 
 INCOMPLETE = 1
 SECRETS = (
-    "The backup contains the hidden ground truth and personal data, so store it where nobody else can read it.\n"
-    "It does not contain the secret keys. Without them it cannot be used completely, so copy them to another safe "
-    "place: {keys}."
+    "The backup contains the hidden ground truth and personal data, so store it where nobody else can read "
+    "it.\nIt does not contain the secret keys. Without these keys, parts of the backup cannot be used, so copy "
+    "them to another safe place: {keys}."
 )
 
 
 class Command(AuditedCommand):
     help = (
-        "Copy the database, uploads, ground truths and the records of the audit log into a new folder. The service can "
-        f"keep running. Exit status: {INCOMPLETE} if the storage does not have every file that the database names."
+        "Copy the database, uploads, ground truths and the records of the audit log into a new folder. The "
+        f"service can keep running. The exit status is {INCOMPLETE} if a file that the database refers to is "
+        "missing from the storage."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

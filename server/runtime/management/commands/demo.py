@@ -36,13 +36,13 @@ Press Ctrl-C to stop. The data is kept; `make demo` continues with it.
 
 class Command(BaseCommand):
     help = (
-        "Run the service with two demo challenges whose teams submit while you watch. A second run continues with the "
-        "same data."
+        "Run the service with two demo challenges, and submit files for their teams. If the demo was run before, "
+        "it continues with the same data."
     )
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--once", action="store_true", help="stop when everything is scored")
+        parser.add_argument("--once", action="store_true", help="stop as soon as everything has been scored")
 
     def handle(self, *, once: bool, **options: Any) -> None:
         # The processes of the service inherit this setting, so that anyone can sign up in the demo without confirming
@@ -53,9 +53,9 @@ class Command(BaseCommand):
         try:
             with Service(self.report) as service:
                 challenges = uploads.open_challenges(partial(self.report, "challenge"))
-                self.report("start", "waiting until the service is ready")
+                self.report("start", "waiting for the service to be ready")
                 service.wait_until_ready()
-                self.report("submit", "the teams submit their files")
+                self.report("submit", "submitting files for the teams")
                 uploads.submit_all()
                 self.wait_for_scores(service)
                 if once:

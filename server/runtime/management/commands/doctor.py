@@ -10,7 +10,10 @@ MARKS = {ERROR: "ERROR", ADVICE: "advice", "ok": "ok"}
 
 
 class Command(BaseCommand):
-    help = "Check settings, packages, folders, database, storage, Redis, clock and mail. Exits with 1 after an error."
+    help = (
+        "Check the settings, packages, folders, database, storage, Redis, clock and email. The exit status is 1 "
+        "if there is an error."
+    )
     requires_system_checks = ()
 
     def handle(self, **options: Any) -> None:

@@ -31,9 +31,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "--limit", type=limit_argument, default=20, metavar="N", help="show at most N jobs of each state"
+            "--limit", type=limit_argument, default=20, metavar="N", help="show at most N jobs in each state"
         )
-        parser.add_argument("--json", action="store_true", help="print one JSON object")
+        parser.add_argument("--json", action="store_true", help="print the jobs as one JSON object")
 
     def handle(self, *, limit: int, **options: Any) -> None:
         found, now = list(every_job(limit=limit)), database_now()

@@ -30,15 +30,20 @@ class Command(AuditedCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("state", nargs="?", choices=(ON, OFF), help="without this argument, the state is shown")
+        parser.add_argument(
+            "state",
+            nargs="?",
+            choices=(ON, OFF),
+            help="whether to turn the mode on or off; if omitted, the command shows the state",
+        )
         parser.add_argument(
             "--minutes", type=minutes_argument, help="expected duration; the mode stays on until you turn it off"
         )
-        parser.add_argument("--reason", help="reason that everyone can see")
+        parser.add_argument("--reason", help="reason, which everyone can see")
 
     def handle(self, *, state: str | None, minutes: int | None, reason: str | None, **options: Any) -> None:
         if state != ON and (minutes or reason):
-            raise CommandError("--minutes and --reason need `maintenance on`.")
+            raise CommandError("--minutes and --reason can only be used with `maintenance on`.")
         if state == ON:
             self.begin(minutes, reason or "")
         elif state == OFF:
@@ -51,11 +56,11 @@ class Command(AuditedCommand):
         if minutes is None:
             raise CommandError("Give the expected duration, for example: --minutes 30")
         if len(reason) > REASON_CHARACTERS:
-            raise CommandError(f"The reason may have at most {REASON_CHARACTERS} characters.")
+            raise CommandError(f"The reason can have at most {REASON_CHARACTERS} characters.")
         found = services.begin(minutes=minutes, reason=reason, by=self.person)
         self.stdout.write(f"on {services.sentence(found, database_now())}")
         for phase in phases_closing_before(found.until):
-            self.stdout.write(f"{phase} closes before that: when the maintenance is over, give its teams more time.")
+            self.stdout.write(f"{phase} closes before the maintenance ends. Give its teams more time afterwards.")
 
 
 def phases_closing_before(until: datetime) -> list[Phase]:

@@ -10,7 +10,10 @@ from server.runtime.parts import PARTS, readiness
 
 
 class Command(BaseCommand):
-    help = "Exit with 1 unless the service, or with --only one part of it, is ready on this host. For health checks."
+    help = (
+        "Exit with status 0 if the service, or the part given with --only, is ready on this host, and with "
+        "status 1 otherwise. Meant for health checks."
+    )
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -34,7 +34,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--other-keys",
             action="store_true",
-            help="restore even if the secret keys differ: sessions, links in emails, and the signatures of the audit "
+            help="restore even if the secret keys differ; sessions, links in emails, and signatures of the audit "
             "log and of exported results can then no longer be verified",
         )
         parser.add_argument(
@@ -42,7 +42,7 @@ class Command(BaseCommand):
             dest="acts_for",
             type=text_argument,
             metavar="USERNAME",
-            help="user to record as the actor in the audit log",
+            help="username to record in the audit log as the person who ran the command",
         )
 
     def handle(self, *, backup: Path, other_keys: bool, acts_for: str | None, **options: Any) -> None:
@@ -71,7 +71,7 @@ class Command(BaseCommand):
                 new += files.put_back(path, stored, backup)
         replaced = database.put_back(backup)
         if replaced:
-            self.stdout.write(f"The database that was replaced is in {replaced}. Remove it when everything works.")
+            self.stdout.write(f"The database that was replaced is in {replaced}. Remove it once everything works.")
         self.stdout.write(f"Restored: the database of {manifest.made_at}, and {new} files that were missing.")
         schema.migrate(connection)
         mark_storages()
@@ -120,8 +120,9 @@ def refuse_unusable(manifest: Manifest, *, other_keys: bool) -> None:
     if differing and not other_keys:
         places = ", ".join(f"{name.lower()} (or the setting {name})" for name in differing)
         raise Unusable(
-            f"These secret keys differ from those of the backup: {places}. Copy the old keys into PODIUM_HOME first. "
-            "If they are lost, add --other-keys; `--help` explains what can then no longer be verified."
+            f"These secret keys differ from the keys that were in use when the backup was made: {places}. Copy "
+            "the old keys into PODIUM_HOME first. If they are lost, add --other-keys; `--help` explains what can "
+            "then no longer be verified."
         )
 
 

@@ -14,8 +14,9 @@ from server.runtime import shared_keys
 
 class Command(AuditedCommand):
     help = (
-        "Compare SECRET_KEY, AUDIT_KEY and SIGNING_KEY of this host with those of the installation, by fingerprints in "
-        "the database. Exit status: 1 if one differs, in which case no part starts here."
+        "Compare SECRET_KEY, AUDIT_KEY and SIGNING_KEY of this host with the fingerprints of the installation's "
+        "keys in the database. The exit status is 1 if a key differs. In that case, no part of the service "
+        "starts on this host."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -35,7 +36,7 @@ class Command(AuditedCommand):
         elif names:
             raise CommandError(shared_keys.explanation(names))
         else:
-            self.stdout.write("the keys are those of the installation")
+            self.stdout.write("the keys match those of the installation")
 
     @transaction.atomic
     def accept(self, names: list[str]) -> None:

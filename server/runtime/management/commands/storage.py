@@ -12,12 +12,12 @@ from server.runtime.storage_report import report
 
 class Command(BaseCommand):
     help = (
-        "Report storage use by phase, files without a database row, and database rows without a file. Exits with 1 if "
-        "files that the database refers to are missing."
+        "Report storage use by phase, files without a database row, and database rows without a file. The exit "
+        "status is 1 if files that the database refers to are missing."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--json", action="store_true", help="print one JSON object")
+        parser.add_argument("--json", action="store_true", help="print the report as one JSON object")
 
     def handle(self, **options: Any) -> None:
         try:
@@ -29,7 +29,7 @@ class Command(BaseCommand):
         else:
             self.show(found)
         if missing := sum(use["missing_count"] for use in found["storages"].values()):
-            advice = "Restore them with `manage.py restore`, or copy them by name from the folder of a backup."
+            advice = "Restore the files with `manage.py restore`, or copy them by name from a backup folder."
             raise CommandError(f"{missing} files that the database refers to are missing. {advice}")
 
     def show(self, found: dict[str, Any]) -> None:
@@ -50,7 +50,7 @@ class Command(BaseCommand):
         for name, amount in found["home"].items():
             self.stdout.write(f"{name + '/':<12} {size(amount):>10}")
         for folder, free in found["free_bytes"].items():
-            self.stdout.write(f"{size(free)} free on the disk of {folder}")
+            self.stdout.write(f"{size(free)} free on the disk that contains {folder}")
 
     def line(self, title: str, files: int, amount: int) -> None:
         self.stdout.write(f"  {title:<17} {files:>9,} files  {size(amount):>10}")

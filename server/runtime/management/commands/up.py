@@ -41,7 +41,7 @@ class Command(BaseCommand):
             choices=tuple(settings.BROKER_QUEUES),
             nargs="+",
             default=[],
-            help="let the worker take only these jobs, instead of those in WORKER_QUEUES",
+            help="kinds of jobs that the worker takes, instead of the kinds in WORKER_QUEUES",
         )
 
     def handle(self, *, services: bool = False, only: str = "", queues: Sequence[str] = (), **options: Any) -> None:

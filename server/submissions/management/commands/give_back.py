@@ -13,7 +13,10 @@ from server.submissions.services import recovery
 
 
 class Command(AuditedCommand):
-    help = "Give back the quota of failed submissions, such as files that needed too much time or memory."
+    help = (
+        "Give back the quota that failed submissions used, for example because scoring them took too much time "
+        "or memory."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("ids", nargs="+", type=UUID, metavar="ID", help="id of a submission")

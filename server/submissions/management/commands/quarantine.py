@@ -13,7 +13,7 @@ from server.submissions.services.quarantine import QuarantinedFile
 
 
 class Command(AuditedCommand):
-    help = "List the files in quarantine, which no database row refers to. With --restore, move files back."
+    help = "List the files in quarantine. No database row refers to these files. With --restore, move files back."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("names", nargs="*", metavar="NAME", help="name of a file, as listed")
