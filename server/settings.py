@@ -161,7 +161,9 @@ STORAGES = {
 DEFAULT_FROM_EMAIL = env.mail_address("DEFAULT_FROM_EMAIL", default=f"podium@{OWN_HOST}")
 
 LANGUAGE_CODE = "en"
-USE_I18N = False  # Podium has only one language, and translating each value would take 6% of the time for a page.
+USE_I18N = (
+    False  # Podium has only one language, and translating each value would take 6% of the time that a page takes.
+)
 USE_TZ = True
 TIME_ZONE = "UTC"
 

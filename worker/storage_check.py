@@ -81,7 +81,7 @@ def newest_uploads() -> list[FieldFile]:
 def newest_truths() -> list[FieldFile]:
     """Return the prepared files of the newest ground truths that jobs may need.
 
-    These are the active ground truths, and the ground truths that reruns (repeated scorings) use.
+    These are the active ground truths, and the ground truths that reruns (jobs that score a submission again) use.
     """
     needed = Truth.objects.filter(Q(active=True) | Q(reruns__isnull=False)).distinct().order_by("-pk")[:SAMPLE]
     return [one.prepared for one in needed]

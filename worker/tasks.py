@@ -240,7 +240,7 @@ def give_up(claimed: Rerun, error: Exception) -> None:
 
 
 def reason(error: Exception) -> str:
-    """Return the reason why a rerun (a repeated scoring) was abandoned, as a sentence for organizers."""
+    """Return the reason why a rerun was abandoned, as a sentence for organizers."""
     if is_too_large(error):
         return (
             f"Podium does not explain the scores of files with more than {settings.EXPLANATION_MAX_BYTES} "

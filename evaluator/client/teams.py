@@ -80,7 +80,7 @@ def _lines(own: dict[str, Any] | None, received: list[dict[str, Any]]) -> Iterat
         yield f"Team {visible(own['team'])}{', and you are its captain' if own['captain'] else ''}"
         yield from table(own["members"], MEMBERS)
         if own["invitations"]:
-            yield "\nInvitations and requests of the team"
+            yield "\nTeam invitations and requests"
             yield from table(own["invitations"], SENT)
     if received:
         yield "\nInvitations that you have received, and your requests"

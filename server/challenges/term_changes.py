@@ -139,7 +139,8 @@ def loosened(old: Terms, new: Terms, now: datetime) -> Iterator[str]:
     elif old.ladder_margin is not None and new.ladder_margin is not None and new.ladder_margin < old.ladder_margin:
         yield f"improvements of more than {new.ladder_margin:g} instead of {old.ladder_margin:g} standard errors"
     if digits(new) > digits(old):
-        yield f"scores {'exact' if new.decimals is None else f'with {new.decimals} decimals'} instead of {old.decimals}"
+        precision = "with all decimals" if new.decimals is None else f"with {new.decimals} decimals"
+        yield f"scores {precision} instead of {old.decimals}"
     if new.classes and not old.classes:
         yield "results per class"
     if old.freeze_at and old.freeze_at <= now and not is_shown and is_earlier(old.freeze_at, new.freeze_at):

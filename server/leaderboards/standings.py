@@ -28,7 +28,7 @@ NOT_SCORED = {
     Status.QUEUED: "It is waiting to be scored.",
     Status.RUNNING: "It is being scored.",
     Status.REJECTED: "The file was rejected. Fix its defects and submit again.",
-    Status.FAILED: "It could not be scored. Your file is not the cause. Submit it again.",
+    Status.FAILED: "It could not be scored. The problem is not with your file. Submit it again.",
     Status.CANCELLED: "It was cancelled. Submit the file again to have it scored.",
 }
 DISQUALIFIED = "The organizers disqualified your team, so it is not on any leaderboard. Reason: {reason}"

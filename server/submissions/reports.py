@@ -126,7 +126,7 @@ def explained_splits(*, evaluation: int) -> QuerySet[Any, Any]:
 
 @compiled_query
 def reruns_of(*, submission: UUID, truth: int) -> QuerySet[Any, Any]:
-    """Return (purpose, failure message) for each rerun (repeated scoring) of a submission against a ground truth."""
+    """Return (purpose, failure message) for each rerun of a submission against a ground truth."""
     return Rerun.objects.filter(submission=submission, truth=truth).values_list("purpose", "failure")
 
 

@@ -33,13 +33,13 @@ def upload_all(service: Running, content: bytes, *, count: int) -> list[str]:
 
 
 def unfinished(service: Running) -> int:
-    """Return the number of queued and running submissions, plus the number of pending reruns (repeated scorings)."""
+    """Return the number of queued and running submissions, plus the number of pending reruns."""
     statuses, (later,) = service.statuses(), service.rows(PENDING)[0]
     return sum(statuses[status] for status in UNFINISHED) + int(later)
 
 
 def all_ended(service: Running, *, seconds: float) -> float:
-    """Wait until all submissions and reruns (repeated scorings) are finished. Return how many seconds that took."""
+    """Wait until all submissions and reruns are finished. Return how many seconds that took."""
     began = time.monotonic()
     wait_for(lambda: not unfinished(service), seconds=seconds, every=0.1)
     return time.monotonic() - began

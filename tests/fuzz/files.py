@@ -129,7 +129,7 @@ def truth(track: str, number: int) -> Path:
 
 @contextmanager
 def borders(block: int, look_back: int, batch: int) -> Iterator[None]:
-    """Use the given sizes for reading files inside the ``with`` statement; see ``borders`` of :class:`Case`."""
+    """Inside the ``with`` statement, read files in blocks of the given sizes; see ``borders`` of :class:`Case`."""
     usual = lines.CHUNK_BYTES, blocks.LOOK_BACK_BYTES, lines.RATIO_COUNTS_FROM_BYTES
     blocks.CHUNK_BYTES = fast_path.CHUNK_BYTES = block
     lines.CHUNK_BYTES, blocks.LOOK_BACK_BYTES, lines.RATIO_COUNTS_FROM_BYTES = batch, look_back, 1_000

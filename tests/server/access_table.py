@@ -128,7 +128,8 @@ PAGES: dict[str, Methods] = {
     "accounts/security": {"GET": who(200, nobody=302)},
     "accounts/security/devices/<int:pk>/sign-out": {"POST": who(404, nobody=302, member=302)},
     "accounts/security/devices/sign-out": {"POST": who(302)},
-    # The next pages about two-factor authentication redirect to a page that asks for the password, for every method.
+    # For every HTTP method, the following pages about two-factor authentication redirect to a page that asks for the
+    # password.
     **dict.fromkeys(
         (
             *("accounts/two-factor/activate", "accounts/two-factor/codes/new"),

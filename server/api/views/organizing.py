@@ -143,7 +143,7 @@ class Apply(APIView):
         explanation = {name: given.pop(name) for name in ("reason", "signed")}
         begun, version = latest(found), given.pop("truth", None)
         if begun.applied_at is not None and (begun.reason or not explanation["reason"]):
-            raise Refused("change_refused", "No rescoring is open. Start a rescoring first.")
+            raise Refused("change_refused", "No rescoring is in progress. Start a rescoring first.")
         if begun.applied_at is None:
             applying.seen_rescoring(found, version)
         change_log.explain(found=begun, by=request.user, **explanation)

@@ -17,7 +17,9 @@ def seen_rescoring(phase: Phase, version: int | None) -> Rescoring:
     """
     begun = rescoring.open_rescoring(phase)
     if begun is None:
-        raise Refused("change_refused", "No rescoring is open. It was applied or discarded, or none was started.")
+        raise Refused(
+            "change_refused", "No rescoring is in progress. It was applied or discarded, or none was started."
+        )
     if version not in (None, begun.truth.version):
         detail = (
             f"Somebody has started another rescoring, against version {begun.truth.version} instead of {version}. "

@@ -173,7 +173,7 @@ def reload(rescoring: Rescoring) -> Rescoring:
 
 @transaction.atomic
 def catch_up(rescoring: Rescoring) -> None:
-    """Queue a rerun (a repeated scoring) for every submission that has neither a new score nor a rerun yet."""
+    """Queue a rerun for every submission that has neither a new score nor a rerun yet."""
     lock(rescoring)  # If the rescoring was discarded, this raises Refused. Nothing would remove its new reruns.
     queued = Rerun.objects.scoring().filter(submission=OuterRef("pk"), truth=rescoring.truth_id)
     reruns.request(without_score(rescoring).exclude(Exists(queued)).order_by("received_at"), truth=rescoring.truth)
@@ -202,7 +202,7 @@ def without_intervals(rescoring: Rescoring) -> QuerySet[Submission]:
 
 
 def unscorable(rescoring: Rescoring) -> RerunQuerySet:
-    """Return the reruns (repeated scorings) that have failed, or that cannot be run because files are unreadable."""
+    """Return the reruns that have failed, or that cannot be run because files are unreadable."""
     blocked = Rerun.objects.scoring().blocked()
     blocked = blocked.filter(truth=rescoring.truth_id, submission__in=without_score(rescoring))
     return blocked.select_related("submission__team").order_by("submission__received_at")

@@ -139,7 +139,7 @@ def requeue(request: PersonRequest, slug: str, phase: str, pk: UUID) -> HttpResp
         queue_again(submission, request.user)
     except Refused as refusal:
         return show(request, current, refusal)
-    messages.success(request, f"{submission.file_name} of {submission.team.name} was queued again.")
+    messages.success(request, f"{submission.file_name} from {submission.team.name} was queued again.")
     return redirect(address(current, submission_filter(request.GET).query()))
 
 

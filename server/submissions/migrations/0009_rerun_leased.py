@@ -1,4 +1,4 @@
-"""Adds an index of running reruns (repeated scorings), which are counted whenever a worker claims a job."""
+"""Adds an index of running reruns (jobs that score a submission again), which are counted whenever a worker claims a job."""
 
 from django.db import migrations, models
 

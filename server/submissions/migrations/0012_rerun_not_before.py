@@ -1,4 +1,4 @@
-"""Adds the earliest time of the next attempt at a rerun (a repeated scoring) whose file could not be read."""
+"""Adds the earliest time of the next attempt at a rerun (a job that scores a submission again) whose file could not be read."""
 
 from django.db import migrations, models
 

@@ -1,4 +1,4 @@
-"""Adds the reason why a rerun (a repeated scoring) was postponed, so that organizers can decide whether to wait."""
+"""Adds the reason why a rerun (a job that scores a submission again) was postponed, so that organizers can decide whether to wait."""
 
 from django.db import migrations, models
 

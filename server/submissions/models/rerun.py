@@ -14,23 +14,23 @@ class RerunQuerySet(models.QuerySet["Rerun"]):
         return self.filter(purpose=Rerun.Purpose.INTERVALS)
 
     def pending(self) -> "RerunQuerySet":
-        """Return reruns (repeated scorings of submissions) that are queued or running, but not those that failed."""
+        """Return reruns (jobs that score a submission again) that are queued or running, but not those that failed."""
         return self.filter(failure="")
 
     def given_up(self) -> "RerunQuerySet":
-        """Return reruns (repeated scorings of submissions) that failed and will not be tried again."""
+        """Return reruns (jobs that score a submission again) that failed and will not be tried again."""
         return self.exclude(failure="")
 
     def blocked(self) -> "RerunQuerySet":
-        """Return reruns (repeated scorings) that failed, or were postponed because a stored file could not be read."""
+        """Return reruns that failed, or were postponed because a stored file could not be read."""
         return self.exclude(failure="", waiting_for="")
 
     def queued(self) -> "RerunQuerySet":
-        """Return reruns (repeated scorings of submissions) that no worker has claimed yet."""
+        """Return reruns (jobs that score a submission again) that no worker has claimed yet."""
         return self.pending().filter(lease_token=None)
 
     def claimable(self) -> "RerunQuerySet":
-        """Return queued reruns (repeated scorings), loaded with all related rows that a worker needs for them."""
+        """Return queued reruns, loaded with all related rows that a worker needs for them."""
         return self.queued().select_related("truth", "submission__phase")
 
     def running(self) -> "RerunQuerySet":
@@ -89,7 +89,7 @@ class Rerun(Leased):
 
     @property
     def reason(self) -> str:
-        """The reason why this repeated scoring failed, or was postponed because a stored file could not be read."""
+        """The reason why this rerun failed, or was postponed because a stored file could not be read."""
         return self.failure or self.waiting_for
 
     @property

@@ -117,7 +117,7 @@ def postpone(job: Job, *, reason: str) -> bool:
     """Put a job back into the queue because a stored file has a fault. The job is tried again after a pause.
 
     The attempt does not count. The start time of a submission is cleared, as if its scoring had not begun. For a rerun
-    (a repeated scoring), the reason is stored.
+    (a job that scores a submission again), the reason is stored.
     """
     values: dict[str, Any] = {"started_at": None} if isinstance(job, Submission) else {"waiting_for": reason[:300]}
     values |= {"postponed": F("postponed") + 1, "not_before": database_now() + pause_of(job)}

@@ -56,7 +56,7 @@ def requeue(*, submission: Submission, by: User | None) -> None:
 
 @transaction.atomic
 def requeue_interval(*, submission: Submission, by: User | None) -> None:
-    """Queue a rerun (a repeated scoring) that computes the missing confidence interval of a submission's score."""
+    """Queue a rerun that computes the missing confidence interval of a submission's score."""
     refuse_without(Right.EDIT, by=by, challenge=submission.phase.challenge)
     truth = submission.phase.truth
     if truth is None:

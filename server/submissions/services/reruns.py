@@ -31,7 +31,7 @@ def request(
     purpose: Rerun.Purpose = Rerun.Purpose.INTERVALS,
     now: datetime | None = None,
 ) -> None:
-    """Queue a rerun (a repeated scoring) for each submission as soon as this transaction is committed.
+    """Queue a rerun for each submission as soon as this transaction is committed.
 
     A rerun that has failed is queued again. A rerun that a worker has claimed is not changed. `now` is the current time
     of the database, if the caller already knows it.
@@ -49,7 +49,7 @@ def request(
 
 
 def try_now(waiting: Iterable[Rerun]) -> None:
-    """Requeue the reruns (repeated scorings) that failed, or were postponed because a file could not be read.
+    """Requeue the reruns that failed, or were postponed because a file could not be read.
 
     A rerun that a worker has claimed in the meantime is not changed. Workers are woken after the commit.
     """
@@ -120,7 +120,7 @@ def update_stage(rerun: Rerun) -> None:
 
 @transaction.atomic
 def fail(rerun: Rerun, *, sentence: str, final: bool, alarm: bool = True) -> bool:
-    """End a failed attempt at a rerun (a repeated scoring).
+    """End a failed attempt at a rerun (a job that scores a submission again).
 
     Return False and write nothing if the worker no longer holds the job.
 

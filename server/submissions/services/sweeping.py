@@ -80,7 +80,7 @@ def end_submission(submission: Submission) -> bool:
 
 @transaction.atomic
 def end_rerun(rerun: Rerun) -> bool:
-    """End an attempt at a rerun (a repeated scoring) whose worker died.
+    """End an attempt at a rerun (a job that scores a submission again) whose worker died.
 
     Return False if the worker has renewed the lease in the meantime.
     """

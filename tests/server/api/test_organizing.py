@@ -130,7 +130,7 @@ def test_without_an_open_rescoring_nothing_is_applied(api: Api, phase: Phase, bo
     api.post(f"{PATH}/rescore", {"preview": False}, **boss)
     answer = api.post(f"{PATH}/rescore/apply", {}, **boss)
     assert (answer.status_code, answer.json()["code"]) == (409, "change_refused")
-    assert "No rescoring is open" in answer.json()["detail"]
+    assert "No rescoring is in progress" in answer.json()["detail"]
 
 
 def test_unscorable_submissions_are_listed(api: Api, phase: Phase, boss: dict[str, Any], scored: Scored) -> None:

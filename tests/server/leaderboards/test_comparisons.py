@@ -44,7 +44,7 @@ def changed(phase: Phase, replicated: Callable[..., Submission]) -> Board:
     for _ in range(2):
         replicated(phase, VALUES)
     comparisons.add_missing()
-    # Comparisons of other leaderboards are postponed, because the tests use only the public leaderboard.
+    # Postpone the comparisons of all other leaderboards, because these tests use only the public one.
     Comparison.objects.exclude(board__kind="public").update(not_before=database_now() + timedelta(days=1))
     return Board.objects.get(phase=phase, kind="public")
 

@@ -49,7 +49,7 @@ def test_a_worse_submission_is_not_on_the_leaderboard(phase: Phase, make: Make, 
         ({"status": "cancelled", "finished_at": NOW}, "cancelled"),
         (
             {"status": "failed", "finished_at": NOW, "failure": "oh", "fault": "platform"},
-            "Your file is not the cause",
+            "The problem is not with your file",
         ),
     ],
 )

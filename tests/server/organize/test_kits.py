@@ -1,4 +1,4 @@
-"""Tests check kits, which participants download to check files offline. A worker replaces outdated ones."""
+"""Tests for check kits, which participants download to check files offline. A worker replaces outdated ones."""
 
 import json
 from collections.abc import Callable

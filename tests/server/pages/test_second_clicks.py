@@ -103,7 +103,7 @@ def test_a_second_decision_about_a_rescoring_says_that_none_is_open(
 ) -> None:
     client.post(f"{PATH}/phases/main/rescore", {"truth": 1})
     page = clicked_twice(client, f"{PATH}/phases/main/{act}", {"version": 1, "reason": "A test"})
-    assert "No rescoring is open." in page.words
+    assert "No rescoring is in progress." in page.words
     assert page.all("h2", id="versions")
 
 

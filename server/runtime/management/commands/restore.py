@@ -26,7 +26,7 @@ from server.runtime.models import Installation
 class Command(BaseCommand):
     help = (
         "Restore the database and the files from a backup, after verifying the checksum of every file. Stop the "
-        "service first. Existing files and SQLite databases are kept."
+        "service first. Files and SQLite databases that already exist are not overwritten."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
