@@ -106,7 +106,7 @@ FEEDBACK = [
     ("{scores: ladder}", "{scores: exact}", "every score instead of clear improvements only"),
     ("{scores: ladder}", "{scores: rounded, decimals: 2}", "every score instead of clear improvements only"),
     ("{scores: rounded, decimals: 2}", "{scores: rounded, decimals: 3}", "scores with 3 decimals instead of 2"),
-    ("{scores: rounded, decimals: 2}", "{scores: exact}", "scores exact instead of 2"),
+    ("{scores: rounded, decimals: 2}", "{scores: exact}", "scores with all decimals instead of 2"),
     ("{classes: false}", "{classes: true}", "results per class"),
     (
         "{scores: ladder}\n    ladder: {standard_errors: 2}",

@@ -26,7 +26,8 @@ from server.runtime.models import Installation
 class Command(BaseCommand):
     help = (
         "Restore the database and the files from a backup, after verifying the checksum of every file. Stop the "
-        "service first. Files and SQLite databases that already exist are not overwritten."
+        "service first. Files that already exist are not overwritten, and an existing SQLite database is kept "
+        "under another name."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
