@@ -40,7 +40,7 @@ $(ASSETS): package-lock.json $(INSTALLED)
 
 $(STATIC): $(ASSETS) $(shell find server/static -type f)
 	@echo "Collecting the static files …"
-	@$(BIN)/python manage.py collectstatic --noinput --verbosity 0
+	@PODIUM_HOME=build/home $(BIN)/python manage.py collectstatic --noinput --verbosity 0
 	@touch $@
 
 demo: setup ## run the service with two demo challenges, teams and scores

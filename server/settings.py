@@ -6,7 +6,7 @@ from server.account_settings import *  # noqa: F403  (part of the settings)
 from server.limits import *  # noqa: F403
 from server.limits import EVALUATION_WALL_SECONDS, WORKER_PROCESSES
 from server.runtime.broker import celery_url
-from server.runtime.environment import BASE_DIR, env, unusable_folder
+from server.runtime.environment import BASE_DIR, env, unusable_folder, usable_subfolder
 from server.runtime.installation import key_in, running
 
 # The data folder and the URL of the service
@@ -24,8 +24,8 @@ FILE_UPLOAD_TEMP_DIR = PODIUM_HOME / "incoming"
 
 DEBUG = env.switch("DEBUG", default=False)
 try:
-    FILE_UPLOAD_TEMP_DIR.mkdir(mode=0o700, exist_ok=True)
-    (PODIUM_HOME / "logs").mkdir(mode=0o700, exist_ok=True)
+    usable_subfolder(FILE_UPLOAD_TEMP_DIR)
+    usable_subfolder(PODIUM_HOME / "logs")
     SECRET_KEY: str = env.key("SECRET_KEY") or key_in(PODIUM_HOME / "secret_key")
     AUDIT_KEY: str = env.key("AUDIT_KEY") or key_in(  # The key of the audit log must be the same on all machines.
         PODIUM_HOME / "audit_key", used_for=PODIUM_HOME / "audit_head"

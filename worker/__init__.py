@@ -26,6 +26,7 @@ def die_with_worker(**signal: object) -> None:
 
 
 app.autodiscover_tasks(["worker"])
+app.autodiscover_tasks(["worker"], related_name="kits")
 # The evaluator's compiled kernels are loaded before Celery forks the pool, so that the pool processes share them.
 scoring.load_kernels()
 app.steps["worker"].update({Liveness, StopDeadline})

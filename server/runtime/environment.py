@@ -1,5 +1,6 @@
 """Reads settings from environment variables. An invalid value is rejected with a message that names the setting."""
 
+import errno
 import os
 import re
 from collections.abc import Collection
@@ -224,6 +225,17 @@ class Environment:
         if found.get("ENGINE") == DATABASES[0]:
             found["OPTIONS"] = POSTGRESQL | found.get("OPTIONS", {})
         return found if found.get("NAME") else refuse(var, without_password(url), DATABASE_SHAPES)
+
+
+def usable_subfolder(path: Path) -> Path:
+    """Return a folder that only its owner can access. It is created if it is missing.
+
+    Raises PermissionError if this user cannot write to it, for example because root has created it.
+    """
+    path.mkdir(mode=0o700, exist_ok=True)
+    if not os.access(path, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+    return path
 
 
 def unusable_folder(var: str, path: Path, error: OSError) -> ImproperlyConfigured:

@@ -107,13 +107,16 @@ class Service:
         startup_checks.check_database()
         database = connections["default"]
         schema.refuse_newer(database)
-        if "web" in self.parts:
-            schema.migrate(database)
-        else:
+        first = "web" in self.parts
+        if not first:
             schema.wait_until_migrated(database)
+        # The web part keeps the lock from the migrations until it has written the id of a new installation into the
+        # storage. Otherwise, parts that wait for the migrations could look for the id too early, and refuse to start.
         with schema.alone(database):
-            joining.check_storages(first="web" in self.parts)
-            shared_keys.check(first="web" in self.parts)
+            if first:
+                schema.migrate(database)
+            joining.check_storages(first=first)
+            shared_keys.check(first=first)
         self.report("database", f"{database.display_name}: {database.settings_dict['NAME']}")
         connections.close_all()
 

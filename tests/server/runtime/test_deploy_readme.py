@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,14 @@ def test_targets_of_make_exist() -> None:
     named |= set(re.findall(r"`make ([a-z]+)", MANUAL))
     assert named
     assert named <= targets
+
+
+def test_make_setup_writes_nothing_to_the_folder_of_the_service() -> None:
+    """Root runs `make setup`, so a folder that it created in PODIUM_HOME could not be used by the service."""
+    steps = subprocess.run(["make", "-nB", "setup"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    managed = [step for step in steps.splitlines() if "manage.py" in step]
+    assert managed
+    assert [step for step in managed if not step.startswith("PODIUM_HOME=build/home ")] == []
 
 
 def test_files_of_the_repository_exist() -> None:

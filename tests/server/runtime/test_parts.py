@@ -1,6 +1,10 @@
 """Web, worker and sweeper can run separately, each once per state folder, with a shared database and broker."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
 from django.conf import settings as settings_of_the_service
@@ -9,7 +13,7 @@ from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 from pytest_django import Settings
 
-from server.runtime import home, parts, schema
+from server.runtime import home, joining, parts, schema, shared_keys, startup_checks, supervisor
 from server.runtime.broker import celery_url
 from server.runtime.home import NotStarted
 from server.submissions import queue
@@ -120,3 +124,36 @@ def test_a_part_waits_for_the_tables_of_its_version(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(schema, "WAIT_SECONDS", 0.0)
     with pytest.raises(NotStarted, match="3 migrations of this version have not been applied"):
         schema.wait_until_migrated(connection)
+
+
+@pytest.mark.parametrize(
+    ("part", "expected"),
+    [
+        ("web", ["lock", "migrate", "storages", "keys", "unlock"]),
+        ("worker", ["wait", "lock", "storages", "keys", "unlock"]),
+    ],
+)
+def test_other_parts_check_a_new_storage_only_after_the_web_part_has_written_its_id(
+    part: str, expected: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps: list[str] = []
+
+    @contextmanager
+    def alone(database: object) -> Iterator[None]:
+        steps.append("lock")
+        yield
+        steps.append("unlock")
+
+    def note(step: str) -> Any:
+        return lambda *words, **options: steps.append(step)
+
+    monkeypatch.setattr(supervisor, "connections", MagicMock())
+    monkeypatch.setattr(schema, "refuse_newer", note("versions"))
+    monkeypatch.setattr(schema, "alone", alone)
+    monkeypatch.setattr(schema, "migrate", note("migrate"))
+    monkeypatch.setattr(schema, "wait_until_migrated", note("wait"))
+    monkeypatch.setattr(joining, "check_storages", note("storages"))
+    monkeypatch.setattr(shared_keys, "check", note("keys"))
+    monkeypatch.setattr(startup_checks, "check_database", note("database"))
+    supervisor.Service(note("report"), only=part).prepare_database()
+    assert [step for step in steps if step not in ("database", "versions", "report")] == expected

@@ -13,7 +13,7 @@ from django.db import DatabaseError, OperationalError
 from pytest_django import Settings
 
 from server.runtime import home, startup_checks, supervisor, web_address
-from server.runtime.environment import without_password
+from server.runtime.environment import usable_subfolder, without_password
 from server.runtime.home import NotStarted
 
 
@@ -171,3 +171,13 @@ def test_a_start_that_takes_long_reports_what_is_missing_and_ends_with_it(monkey
         service.wait_until_ready(seconds=1.0)
     assert {name for name, _ in reported} == {"worker"}
     assert len(reported) >= 2
+
+
+def test_a_folder_in_podium_home_that_another_user_has_created_is_refused_at_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert usable_subfolder(tmp_path / "incoming").stat().st_mode & 0o777 == 0o700
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    with pytest.raises(PermissionError) as refused:
+        usable_subfolder(tmp_path / "incoming")
+    assert refused.value.filename == str(tmp_path / "incoming")
