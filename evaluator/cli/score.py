@@ -6,10 +6,11 @@ from pathlib import Path
 
 from evaluator.catalog import TRACKS
 from evaluator.cli.exits import Exit
+from evaluator.cli.match_files import matches_file, write_matches
 from evaluator.cli.output import atomic_file, write_json
 from evaluator.cli.progress import progress
 from evaluator.cli.reference_lines import check_reference_lines, write_reference_lines
-from evaluator.cli.report_files import write_curves, write_matches
+from evaluator.cli.report_files import write_curves
 from evaluator.cli.scoreboard import print_report
 from evaluator.cli.usage import (
     Parser,
@@ -63,9 +64,10 @@ def declare(parser: Parser) -> None:
     )
     parser.add_argument(
         "--matches",
-        type=new_file,
+        type=matches_file,
         metavar="FILE.csv",
-        help="explain the score, and write the outcome of each prediction and each missed object",
+        help="explain the score, and write the outcome of each prediction and each missed object, as CSV or as "
+        "Parquet (FILE.parquet)",
     )
     parser.add_argument(
         "--tf-csv", type=new_file, metavar="FILE.csv", help="write the scores in the format of the official tool"
@@ -85,12 +87,12 @@ def run(arguments: Namespace) -> int:
     )
     with progress() as tell:
         report = score(scoring_request(arguments, arguments.submission, options, tell)).for_organizer()
+        if arguments.matches:
+            write_matches(report, to=arguments.matches)
     if arguments.classes:
         write_classes(report, to=arguments.classes)
     if arguments.curves:
         write_curves(report, to=arguments.curves)
-    if arguments.matches:
-        write_matches(report, to=arguments.matches)
     if arguments.tf_csv:
         write_reference_lines(report, to=arguments.tf_csv)
     if write_json(report.as_dict(), to=arguments.json):
