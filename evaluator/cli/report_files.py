@@ -1,10 +1,14 @@
-"""Writes the precision/recall curves of a report, which are too large to print."""
+"""Writes a report to files: its precision/recall curves, which are too large to print, and an HTML page."""
 
 import json
 from pathlib import Path
 
+from evaluator.catalog import TRACKS
 from evaluator.cli.output import atomic_file
+from evaluator.explanation import explanation
 from evaluator.report import Report
+from evaluator.report_page.content import SplitDetail
+from evaluator.report_page.page import SplitScores, report_page
 
 
 def write_curves(report: Report, *, to: Path) -> None:
@@ -13,3 +17,14 @@ def write_curves(report: Report, *, to: Path) -> None:
     with atomic_file(to) as file:
         json.dump(answer, file, allow_nan=False)
         file.write("\n")
+
+
+def write_report_page(report: Report, *, submission: Path, to: Path) -> None:
+    """Write the report as one HTML file. It shows what the server shows to the team that has submitted the file."""
+    splits = {
+        name: SplitScores(part.metrics, part.intervals, SplitDetail(**explanation(report, name)))
+        for name, part in report.splits.items()
+    }
+    page = report_page(TRACKS[report.track], splits, file_name=submission.name, signature=report.signature)
+    with atomic_file(to) as file:
+        file.write(page + "\n")
