@@ -83,6 +83,7 @@ def report_page(track: Track, splits: Mapping[str, SplitScores], *, file_name: s
         file_name=file_name,
         signature=signature,
         styles=styles(),
+        source="The JSON output (--json)",
         headline={"title": title, "score": _score(splits[deciding], headline)},
         metrics={
             "titles": [SPLIT_TITLES[name] for name in names],

@@ -19,9 +19,11 @@ def render(name: str, **context: Any) -> str:
     """Return the HTML of the template ``name`` without surrounding white space. All texts are escaped.
 
     ``decimals`` is the number of decimals of scores, by default as many as they support. ``prefix`` is the beginning of
-    the ids of headings, for a page that contains a template several times.
+    the ids of headings, for a page that contains a template several times. ``source`` is what contains the rows that
+    are not shown.
     """
-    return _environment().get_template(f"{name}.html").render({"decimals": None, "prefix": "", **context}).strip()
+    defaults = {"decimals": None, "prefix": "", "source": "report.json"}
+    return _environment().get_template(f"{name}.html").render({**defaults, **context}).strip()
 
 
 def styles() -> Markup:
