@@ -12,7 +12,7 @@ from evaluator.report_page.score_digits import interval_text
 
 FOLDER = Path(__file__).parent
 # The order matters: a later style sheet can override an earlier one.
-STYLE_SHEETS = ("tokens", "text", "table", "scores", "report", "report_file")
+STYLE_SHEETS = ("tokens", "text", "table", "report", "report_file")
 
 
 def render(name: str, **context: Any) -> str:
