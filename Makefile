@@ -38,7 +38,7 @@ $(ASSETS): package-lock.json $(INSTALLED)
 	@cp node_modules/@fontsource-variable/inter/files/inter-latin-ext-wght-normal.woff2 build/assets/
 	@touch $@
 
-$(STATIC): $(ASSETS) $(shell find server/static -type f)
+$(STATIC): $(ASSETS) $(shell find server/static evaluator/report_page/static -type f)
 	@echo "Collecting the static files …"
 	@PODIUM_HOME=build/home $(BIN)/python manage.py collectstatic --noinput --verbosity 0
 	@touch $@

@@ -227,6 +227,13 @@ class InvalidSubmission(PodiumError):
         self.findings = findings
 
 
+class ChangedSubmission(PodiumError):
+    """Raised if a submission changes while it is scored."""
+
+    def __init__(self) -> None:
+        super().__init__("the submission has changed since it was read; score it again")
+
+
 class InvalidTruth(PodiumError):
     """Raised if a ground truth has faults that its organizer can fix."""
 

@@ -22,7 +22,6 @@ class ReferenceNeeded(Enum):
     """The reasons for scoring with the reference implementation instead of compiled kernels, as shown to users."""
 
     NO_FAST_PATH = ""
-    EXPLANATION = "an explanation"
     SMALL_FILE = "a small file"
     OTHER_LIMITS = "limits that differ from the defaults"
     OTHER_PROTOCOL = "a different protocol"
@@ -96,10 +95,21 @@ class SplitReport:
 
 @dataclass(frozen=True, slots=True)
 class MatchTable:
-    """A table of the outcome of each prediction and of each missed object. ``rows()`` returns an iterator over rows."""
+    """A table of the outcome of each prediction and of each missed object.
+
+    Attributes
+    ----------
+    columns : tuple of str
+    rows : callable
+        Returns an iterator over the rows, each of which is a tuple of cells. An empty cell is an empty string. The rows
+        are made while they are read, so that they need little memory. The submission may be read again for that.
+    types : mapping of str to type
+        The type (int or float) of the cells of each column that contains numbers. All other cells are strings.
+    """
 
     columns: tuple[str, ...] = ()
     rows: Callable[[], Iterator[tuple[Any, ...]]] = lambda: iter(())
+    types: Mapping[str, type] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,9 @@ from evaluator.problems import InvalidParameters
 Progress = Callable[[str, float], None]
 """A callback whose arguments are the name of the current stage and the completed fraction of this stage.
 
-The stages are ``checking``, ``matching``, ``scoring`` and ``bootstrapping``. If the kernels (numba functions) have
-not been compiled on this machine yet, there is also the stage ``compiling``.
+The stages are ``checking``, ``matching``, ``scoring`` and ``bootstrapping``. While the rows of matches are read, the
+stage is ``writing``. If the kernels (numba functions) have not been compiled on this machine yet, there is also the
+stage ``compiling``.
 """
 
 

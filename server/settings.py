@@ -146,7 +146,11 @@ FILE_UPLOAD_HANDLERS = ["server.submissions.upload_handler.HashingUploadHandler"
 FILE_UPLOAD_PERMISSIONS = 0o600
 STATIC_URL = "/static/"
 STATIC_ROOT = BASE_DIR / "build" / "static"
-STATICFILES_DIRS = [BASE_DIR / "server" / "static", BASE_DIR / "build" / "assets"]
+STATICFILES_DIRS = [
+    BASE_DIR / "server" / "static",
+    BASE_DIR / "evaluator" / "report_page" / "static",
+    BASE_DIR / "build" / "assets",
+]
 STORAGES = {
     "default": {"BACKEND": "server.submissions.storage.DurableStorage"}
     if OBJECT_STORE is None

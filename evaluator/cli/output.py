@@ -33,19 +33,27 @@ def write_json(answer: Mapping[str, Any], *, to: Path | None) -> bool:
 
 
 @contextmanager
-def atomic_file(path: Path) -> Iterator[TextIO]:
-    """Open a temporary file, which replaces ``path`` when it is complete. Pipes and devices are opened directly."""
+def atomic_path(path: Path) -> Iterator[Path]:
+    """Yield the path of a temporary file, which replaces ``path`` when it is complete.
+
+    For pipes and devices, which are written directly, it is ``path`` itself.
+    """
     if path.exists() and not path.is_file():
-        with path.open("w", encoding="utf-8", newline="\n") as file:
-            yield file
+        yield path
         return
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with partial.open("w", encoding="utf-8", newline="\n") as file:
-            yield file
+        yield partial
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def atomic_file(path: Path) -> Iterator[TextIO]:
+    """Open a text file that replaces ``path`` when it is complete; see :func:`atomic_path`."""
+    with atomic_path(path) as partial, partial.open("w", encoding="utf-8", newline="\n") as file:
+        yield file
 
 
 class TextStyle:

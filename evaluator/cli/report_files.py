@@ -1,11 +1,14 @@
-"""Writes the parts of a report that are too large to print: precision/recall curves and outcomes of predictions."""
+"""Writes a report to files: its precision/recall curves, which are too large to print, and an HTML page."""
 
-import csv
 import json
 from pathlib import Path
 
+from evaluator.catalog import TRACKS
 from evaluator.cli.output import atomic_file
+from evaluator.explanation import explanation
 from evaluator.report import Report
+from evaluator.report_page.content import SplitDetail
+from evaluator.report_page.page import SplitScores, report_page
 
 
 def write_curves(report: Report, *, to: Path) -> None:
@@ -16,9 +19,13 @@ def write_curves(report: Report, *, to: Path) -> None:
         file.write("\n")
 
 
-def write_matches(report: Report, *, to: Path) -> None:
-    """Write a CSV file with one row for each prediction and its outcome, and one row for each missed object."""
+def write_report_page(report: Report, *, submission: Path, to: Path) -> None:
+    """Write the report as one HTML file. It shows what the server shows to the team that has submitted the file."""
+    splits = {}
+    for name, part in report.splits.items():
+        # The stored tables of an explanation are truncated. Here they are complete, as in the JSON output.
+        detail = SplitDetail(**{**explanation(report, name), "tables": part.tables, "left_out": {}})
+        splits[name] = SplitScores(part.metrics, part.intervals, detail)
+    page = report_page(TRACKS[report.track], splits, file_name=submission.name, signature=report.signature)
     with atomic_file(to) as file:
-        rows = csv.writer(file, lineterminator="\n")
-        rows.writerow(report.matches.columns)
-        rows.writerows(report.matches.rows())
+        file.write(page + "\n")

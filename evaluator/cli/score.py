@@ -6,10 +6,11 @@ from pathlib import Path
 
 from evaluator.catalog import TRACKS
 from evaluator.cli.exits import Exit
+from evaluator.cli.match_files import matches_file, write_matches
 from evaluator.cli.output import atomic_file, write_json
 from evaluator.cli.progress import progress
 from evaluator.cli.reference_lines import check_reference_lines, write_reference_lines
-from evaluator.cli.report_files import write_curves, write_matches
+from evaluator.cli.report_files import write_curves, write_report_page
 from evaluator.cli.scoreboard import print_report
 from evaluator.cli.usage import (
     Parser,
@@ -63,9 +64,16 @@ def declare(parser: Parser) -> None:
     )
     parser.add_argument(
         "--matches",
-        type=new_file,
+        type=matches_file,
         metavar="FILE.csv",
-        help="explain the score, and write the outcome of each prediction and each missed object",
+        help="explain the score, and write the outcome of each prediction and each missed object, as CSV or as "
+        "Parquet (FILE.parquet)",
+    )
+    parser.add_argument(
+        "--report",
+        type=new_file,
+        metavar="FILE.html",
+        help="explain the score, and write the report as one HTML file, as the server shows it",
     )
     parser.add_argument(
         "--tf-csv", type=new_file, metavar="FILE.csv", help="write the scores in the format of the official tool"
@@ -78,24 +86,31 @@ def run(arguments: Namespace) -> int:
     if arguments.tf_csv:
         check_reference_lines(arguments.track, parameters(arguments))
     options = ReportOptions(
-        curves=arguments.curves is not None,
-        explanation=arguments.explain,
+        curves=arguments.curves is not None or arguments.report is not None,
+        explanation=arguments.explain or (arguments.report is not None and explains(arguments.track)),
         matches=arguments.matches is not None,
         bootstrap=Bootstrap(arguments.bootstrap, arguments.seed or 0) if arguments.bootstrap else None,
     )
     with progress() as tell:
         report = score(scoring_request(arguments, arguments.submission, options, tell)).for_organizer()
+        if arguments.matches:
+            write_matches(report, to=arguments.matches)
     if arguments.classes:
         write_classes(report, to=arguments.classes)
     if arguments.curves:
         write_curves(report, to=arguments.curves)
-    if arguments.matches:
-        write_matches(report, to=arguments.matches)
+    if arguments.report:
+        write_report_page(report, submission=arguments.submission, to=arguments.report)
     if arguments.tf_csv:
         write_reference_lines(report, to=arguments.tf_csv)
     if write_json(report.as_dict(), to=arguments.json):
         print_report(report)
     return Exit.DONE
+
+
+def explains(track: str) -> bool:
+    """Return whether a track supports explanations. An unknown track is reported later."""
+    return track in TRACKS and bool(TRACKS[track].modules.explanation)
 
 
 def write_classes(report: Report, *, to: Path) -> None:

@@ -2,8 +2,7 @@
 
 import json
 import zlib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Any
 from uuid import UUID
@@ -11,11 +10,11 @@ from uuid import UUID
 from django.conf import settings
 from django.db.models import QuerySet
 
+from evaluator.report_page.content import SplitDetail
+from evaluator.report_page.tables import ReportRow
 from server.compiled_queries import compiled_query
 from server.submissions.feedback import ScoreAccess, current_evaluation, intervals_in, scores_in
 from server.submissions.models import Evaluation, Explanation, Rerun, Submission
-
-ReportRow = Mapping[str, Any]
 
 WITHHELD = (
     "The organizers of this phase do not show results per class or explanations, because they reveal a lot about the "
@@ -30,16 +29,6 @@ class ExplanationState(StrEnum):
     PENDING = "pending"
     GIVEN_UP = "given_up"
     NONE = "none"
-
-
-@dataclass(frozen=True, slots=True)
-class SplitDetail:
-    """The results on one split, rounded for the viewer. `left_out` is the number of omitted rows in each table."""
-
-    classes: list[ReportRow] = field(default_factory=list)
-    tables: dict[str, list[ReportRow]] = field(default_factory=dict)
-    left_out: dict[str, int] = field(default_factory=dict)
-    curves: list[ReportRow] = field(default_factory=list)
 
 
 def details(evaluation: Evaluation, access: ScoreAccess, splits: Iterable[str]) -> dict[str, SplitDetail]:

@@ -95,9 +95,9 @@ def explain(truth, state, threshold, entry, is_scored, codes, exact, confidence,
     else:
         # Without triplets, the kind of error is BACKGROUND.
         state.outcomes[entry] = FALSE + (kind if has_triplets else BACKGROUND)
-        if has_triplets and LOCALIZATION <= kind <= OBJECT:
-            target = 2 * len(truth.triplets) + triplet
-            # Pairs with different labels or relations can claim the same triplet. Among otherwise equal pairs, the
-            # first one in the file wins, because they may have different kinds of errors.
-            position = np.float64(state.counts[BLOCK]) * 2.0**32 + np.float64(state.counts[PREDICTIONS])
-            claim(state, target, entry, confidence, overlap, (*coordinates, position))
+    if is_scored and has_triplets and LOCALIZATION <= kind <= OBJECT:
+        target = 2 * len(truth.triplets) + triplet
+        # Pairs with different labels or relations can claim the same triplet. Among otherwise equal pairs, the first
+        # one in the file wins, because they may have different kinds of errors.
+        position = np.float64(state.counts[BLOCK]) * 2.0**32 + np.float64(state.counts[PREDICTIONS])
+        claim(state, target, entry, confidence, overlap, (*coordinates, position))

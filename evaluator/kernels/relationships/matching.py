@@ -131,6 +131,15 @@ def _count_unusual(counts, confidence, coordinates, threshold):
 
 
 @inlined
+def _keep(state, entry, labels, confidence, coordinates):
+    """Store the labels and the numbers of a pair, for the rows of its matches."""
+    state.labels[entry, 0], state.labels[entry, 1] = labels
+    state.numbers[entry, 0] = confidence
+    for column in range(8):
+        state.numbers[entry, 1 + column] = coordinates[column]
+
+
+@inlined
 def add_prediction(truth, state, threshold, image, labels, relation, confidence, coordinates):
     """Match one predicted pair in an image of the ground truth, and append its entry to a precision/recall curve.
 
@@ -163,6 +172,8 @@ def add_prediction(truth, state, threshold, image, labels, relation, confidence,
     known, kinds = len(truth.labels.starts) - 1, len(truth.relations.starts) - 1
     entry = state.counts[ENTRIES]
     state.counts[ENTRIES] = entry + 1
+    if len(state.numbers):
+        _keep(state, entry, labels, confidence, coordinates)
     confidence += 0.0  # Add zero to turn -0.0 into 0.0, because entries are sorted by the bits of their confidences.
     state.confidences[entry] = confidence
     state.images[entry] = image

@@ -97,6 +97,8 @@ class RelationshipState(NamedTuple):
     outcomes : uint8 array of shape (capacity,), or empty if the score is not to be explained
         The outcome of each entry; see :mod:`evaluator.kernels.relationships.explaining`. A pair that hits a triplet has
         the outcome of a duplicate until :func:`evaluator.tracks.relationships.fast.explanation.decide` changes it.
+    labels, numbers : int32, float64 arrays of shapes (capacity, 2), (capacity, 9), or empty if they are not needed
+        Both labels of each entry (-1 if unknown), and its confidence and coordinates as they are in the file.
     """
 
     counts: NDArray[np.int64]
@@ -109,6 +111,8 @@ class RelationshipState(NamedTuple):
     images: NDArray[np.int32]
     relations: NDArray[np.int32]
     outcomes: NDArray[np.uint8]
+    labels: NDArray[np.int32]
+    numbers: NDArray[np.float64]
 
 
 STATE = types.NamedTuple(
@@ -123,6 +127,8 @@ STATE = types.NamedTuple(
         types.int32[::1],
         types.int32[::1],
         types.uint8[::1],
+        types.int32[:, ::1],
+        types.float64[:, ::1],
     ),
     RelationshipState,
 )

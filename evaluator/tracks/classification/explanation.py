@@ -19,6 +19,7 @@ from evaluator.tracks.shared.parameters import TrackParameters
 from evaluator.truth import USAGES
 
 USAGE_NAMES = {code: name for name, code in USAGES.items()}
+TYPES = {"Score": float, "Present": int}
 COLUMNS = ("Usage", "ImageID", "LabelName", "Score", "Present")
 
 
@@ -33,7 +34,7 @@ def explain(
     """
     outcome, entries = SCORER.evaluate(truth, table, parameters, progress), Entries.of(truth, table)
     splits = {name: _explained(truth, entries, report, name) for name, report in outcome.splits.items()}
-    return replace(outcome, splits=splits, matches=MatchTable(COLUMNS, partial(_rows, truth, entries)))
+    return replace(outcome, splits=splits, matches=MatchTable(COLUMNS, partial(_rows, truth, entries), TYPES))
 
 
 def _explained(truth: ClassificationTruth, entries: Entries, report: SplitReport, split: str) -> SplitReport:

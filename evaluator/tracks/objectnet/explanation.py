@@ -19,6 +19,7 @@ from evaluator.truth import USAGES
 
 LABELS = [str(code) for code in range(CLASSES)]
 USAGE_NAMES = {code: name for name, code in USAGES.items()}
+TYPES = {"Truth": int, "Prediction": int}
 COLUMNS = ("Usage", "file", "Truth", "Prediction", "Outcome")
 
 
@@ -35,7 +36,7 @@ def explain(
     first = table.codes(GUESSES[0])
     guesses[table.codes("image")] = np.where(first == NO_GUESS, NOTHING, first)
     splits = {name: _explained(truth, guesses, report, name) for name, report in outcome.splits.items()}
-    return replace(outcome, splits=splits, matches=MatchTable(COLUMNS, partial(_rows, truth, guesses)))
+    return replace(outcome, splits=splits, matches=MatchTable(COLUMNS, partial(_rows, truth, guesses), TYPES))
 
 
 def _explained(truth: ObjectNetTruth, guesses: NDArray[np.int64], report: SplitReport, split: str) -> SplitReport:

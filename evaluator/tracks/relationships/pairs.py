@@ -93,15 +93,36 @@ class PairMatches:
 
 def predicted(truth: RelationshipsTruth, table: SubmissionTable) -> Pairs:
     """Return every pair of boxes that a submission predicts, in file order."""
+    relations = table.codes("RelationshipLabel")
+    relations[relations < 0] = len(truth.relations)
+    codes = table.codes("image"), table.codes("LabelName1"), table.codes("LabelName2"), relations
+    return pairs_of(truth, codes, table.numbers("Score")[:, 0], table.numbers(*FIRST), table.numbers(*SECOND))
+
+
+def pairs_of(
+    truth: RelationshipsTruth,
+    codes: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]],
+    confidences: NDArray[np.float64],
+    first_boxes: NDArray[np.float64],
+    second_boxes: NDArray[np.float64],
+) -> Pairs:
+    """Return N pairs in file order.
+
+    Parameters
+    ----------
+    truth : RelationshipsTruth
+    codes : four int64 arrays of shape (N,)
+        Image, first label, second label and relation; see :class:`Pairs`. A label is -1 if it is not in the ground
+        truth.
+    confidences : float64 array of shape (N,)
+    first_boxes, second_boxes : float64 arrays of shape (N, 4)
+    """
     labels = len(truth.labels)
-    images, first, second = table.codes("image"), table.codes("LabelName1"), table.codes("LabelName2")
+    images, first, second, relations = codes
     has_labels = (first >= 0) & (second >= 0)
     label_keys = [images * labels + first, images * labels + second]
     verified = [contains(truth.verified, keys) for keys in label_keys]
     negative = [contains(truth.negative, keys) for keys in label_keys]
-    relations = table.codes("RelationshipLabel")
-    relations[relations < 0] = len(truth.relations)
-    first_boxes, second_boxes = table.numbers(*FIRST), table.numbers(*SECOND)
     # Coordinates beyond the range of float32 become infinite, so such a box overlaps no other box.
     with np.errstate(over="ignore"):
         boxes = first_boxes.astype(np.float32), second_boxes.astype(np.float32)
@@ -110,7 +131,7 @@ def predicted(truth: RelationshipsTruth, table: SubmissionTable) -> Pairs:
         images=images,
         relations=relations,
         keys=np.where(has_labels, truth.keys.encode(images, first, second, relations), -1),
-        confidences=table.numbers("Score")[:, 0],
+        confidences=confidences,
         first_boxes=boxes[0],
         second_boxes=boxes[1],
         coordinates=[*first_boxes.T, *second_boxes.T],
@@ -133,14 +154,25 @@ def match(truth: RelationshipsTruth, table: SubmissionTable, threshold: float, p
     # Sorting the pairs by confidence once speeds up all later sorts of precision/recall curves.
     pairs = pairs[np.argsort(-pairs.confidences, kind="stable")]
 
-    triplets, overlaps = best_objects(pairs.keys, truth.triplets, partial(triplet_overlap, truth, pairs))
+    triplets, overlaps = nearest_triplets(truth, pairs)
     hits = _hits(pairs, triplets, overlaps, threshold)
     progress("matching", 0.5)
-    around = enclosing(pairs.first_boxes, pairs.second_boxes), enclosing(truth.first_boxes, truth.second_boxes)
-    phrases, phrase_overlaps = best_objects(
-        pairs.keys, truth.triplets, lambda ours, theirs: float32_iou(around[0][ours], around[1][theirs])
-    )
+    phrases, phrase_overlaps = nearest_phrases(truth, pairs)
     return PairMatches(pairs, triplets, overlaps, hits, _hits(pairs, phrases, phrase_overlaps, threshold))
+
+
+def nearest_triplets(truth: RelationshipsTruth, pairs: Pairs) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the triplet with the same key that each pair overlaps most (-1 if there is none), and the overlap."""
+    return best_objects(pairs.keys, truth.triplets, partial(triplet_overlap, truth, pairs))
+
+
+def nearest_phrases(truth: RelationshipsTruth, pairs: Pairs) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the triplet with the same key whose phrase each pair overlaps most, and the IoU with the phrase."""
+    ours_around = enclosing(pairs.first_boxes, pairs.second_boxes)
+    theirs_around = enclosing(truth.first_boxes, truth.second_boxes)
+    return best_objects(
+        pairs.keys, truth.triplets, lambda ours, theirs: float32_iou(ours_around[ours], theirs_around[theirs])
+    )
 
 
 def triplet_overlap(

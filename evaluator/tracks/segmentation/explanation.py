@@ -34,6 +34,7 @@ from evaluator.tracks.shared.report_tables import by_class, by_kind, error_sums,
 from evaluator.truth import USAGES
 
 COLUMNS = ("Usage", "ImageID", "LabelName", "Score", "Outcome", "Reason", "TruthLine", "Overlap")
+TYPES = {"Score": float, "TruthLine": int, "Overlap": float}
 HIT, ABSORBED, FALSE = range(3)
 OUTCOMES = ("true_positive", "absorbed", "false_positive")
 USAGE_NAMES = {code: name for name, code in USAGES.items()}
@@ -73,7 +74,7 @@ def explain(
     errors = errors_of(truth, matches, compared, threshold=threshold, group_weight=weight)
     found = Explained(truth, matches, errors, weight)
     splits = {name: _explained(found, report, name) for name, report in outcome.splits.items()}
-    return replace(outcome, splits=splits, matches=MatchTable(COLUMNS, partial(_rows, found)))
+    return replace(outcome, splits=splits, matches=MatchTable(COLUMNS, partial(_rows, found), TYPES))
 
 
 def mask_overlaps(truth: SegmentationTruth, table: SubmissionTable, detections: Detections) -> Comparison:

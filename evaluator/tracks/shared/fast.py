@@ -5,7 +5,7 @@ Each thread reads blocks of lines. If the fast path cannot score a submission,
 contains.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,7 +36,7 @@ from evaluator.kernels.reading import (
 )
 from evaluator.kernels.text.decimals import CHARACTERS
 from evaluator.kernels.text.lookup import MAX_CHARACTERS
-from evaluator.problems import Findings, Stop
+from evaluator.problems import ChangedSubmission, Findings, Stop
 from evaluator.report import ReferenceNeeded
 from evaluator.request import Progress, Resources
 from evaluator.tracks.shared.label_truth import LabelTruth
@@ -170,6 +170,51 @@ def read_all(
             task.result()
     resources.progress("checking", 1.0)
     return all_readers
+
+
+@dataclass(frozen=True, slots=True)
+class FileVersion:
+    """Identifies the content of a file, to notice whether the file has changed since it was read.
+
+    Attributes
+    ----------
+    path : Path
+    state : tuple of three int
+        The inode, the size, and the time of the last change.
+    """
+
+    path: Path
+    state: tuple[int, int, int]
+
+    @classmethod
+    def of(cls, path: Path) -> "FileVersion":
+        """Return the current version of a file."""
+        found = path.stat()
+        return cls(path, (found.st_ino, found.st_size, found.st_mtime_ns))
+
+
+def read_again(version: FileVersion, resources: Resources) -> Iterator[tuple[bytearray, int, int]]:
+    """Yield the blocks of a file that has been read before, with the same lines and the same numbers as before.
+
+    A block is a buffer, the offset of the end of its lines, and its number. The buffer is used again for the next
+    block, so no array may refer to it any more when the next block is requested.
+
+    Raises
+    ------
+    ChangedSubmission
+        If the file has changed since it was read.
+    """
+    buffer = bytearray()
+    with Blocks(version.path, resources.limits) as blocks:
+        if FileVersion.of(version.path) != version:
+            raise ChangedSubmission
+        blocks.header()
+        while block := blocks.take(buffer):
+            position, stop = block
+            resources.progress("writing", blocks.fraction)
+            yield buffer, stop, position
+    if FileVersion.of(version.path) != version:
+        raise ChangedSubmission
 
 
 def predictions_of_images(readers: Sequence[Reader]) -> NDArray[np.int64]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-SPLIT_TITLES = {"public": "Public", "private": "Private", "all": "All"}
+from evaluator.report_page.content import SPLIT_TITLES
 
 
 @dataclass(frozen=True, slots=True)

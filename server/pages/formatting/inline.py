@@ -10,12 +10,12 @@ from datetime import UTC, datetime
 from django.utils.safestring import SafeString
 
 from evaluator.digits import Interval
+from evaluator.report_page import numbers
+from evaluator.report_page.score_digits import ScoreDigits, interval_text
 from server.leaderboards.compared import RankInterval
-from server.pages.formatting.score_digits import ScoreDigits, interval_text, score_digits
 from server.pages.formatting.svg import interval_bar
 from server.pages.formatting.units import utc_second
 
-REPORT_DECIMALS = 3
 NO_MEDAL = '<svg width="8" height="8" aria-hidden="true"></svg>'
 # The arrows `BELOW` and `ABOVE` mark an interval that extends beyond the low or the high end of its axis.
 BELOW = '<path class="beyond" d="M7 0 L0 5 L7 10 Z" />'
@@ -53,16 +53,12 @@ def rank_interval_html(found: RankInterval | None) -> SafeString:
 
 def digits_html(digits: ScoreDigits, interval: Interval | None = None, kind: str = "") -> SafeString:
     """Return the HTML for a score. Digits that the confidence interval makes uncertain are dimmed."""
-    title = f"{digits.exact} (95%: {interval[0]} to {interval[1]})" if interval else digits.exact
-    classes = f"honest honest-{kind}" if kind else "honest"
-    faint = f"<i>{digits.unsupported}</i>" if digits.unsupported else ""
-    return SafeString(f'<span class="{classes}" title="{title}">{digits.supported}{faint}</span>')
+    return SafeString(numbers.digits_html(digits, interval, kind))
 
 
 def share_html(value: float, decimals: int | None = None) -> SafeString:
-    """Return the HTML for a fraction in a report, with at most three decimals, because its uncertainty is unknown."""
-    shown = REPORT_DECIMALS if decimals is None else min(REPORT_DECIMALS, decimals)
-    return digits_html(score_digits(value, decimals=shown))
+    """Return the HTML for a fraction in a report, with at most three decimals."""
+    return SafeString(numbers.share_html(value, decimals))
 
 
 def interval_html(value: float, ends: Interval | None, axis: Interval | None) -> SafeString:

@@ -14,6 +14,7 @@ from django.utils.safestring import SafeString
 
 from evaluator.catalog import Metric
 from evaluator.digits import Interval
+from evaluator.report_page.score_digits import score_digits
 from server.leaderboards.earlier_ranks import compared_since, with_changes
 from server.leaderboards.listing import Listing
 from server.leaderboards.queries import BoardRow
@@ -26,7 +27,6 @@ from server.pages.formatting.inline import (
     share_html,
     time_html,
 )
-from server.pages.formatting.score_digits import score_digits
 from server.pages.formatting.svg import field_range, is_beyond
 from server.pages.formatting.units import date
 from server.pages.leaderboard.rank_changes import change_html
@@ -214,6 +214,7 @@ def rendered_by() -> str:
 
     It is part of cache keys, because another version of the code may render rows differently.
     """
-    folders = (settings.BASE_DIR / "server" / name for name in ("templates", "pages", "static"))
+    folders = [settings.BASE_DIR / "server" / name for name in ("templates", "pages", "static")]
+    folders.append(settings.BASE_DIR / "evaluator" / "report_page")
     files = sorted(file for folder in folders for file in folder.rglob("*.*") if file.suffix != ".pyc")
     return fingerprint(*(file.read_bytes() for file in files if file.is_file()))

@@ -7,10 +7,10 @@ from itertools import pairwise
 from string import ascii_uppercase
 
 from evaluator.digits import written
+from evaluator.report_page.score_digits import SHOWN
 from server.leaderboards.queries import BoardRow
 from server.leaderboards.timeline import Point
 from server.pages.formatting.chart_axes import RankAxis, ScoreAxis, spread, time_ticks
-from server.pages.formatting.score_digits import SHOWN
 from server.pages.formatting.svg import field_range
 from server.pages.formatting.units import utc_minute
 

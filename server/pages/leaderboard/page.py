@@ -10,13 +10,14 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from evaluator.catalog import Metric, Track
+from evaluator.report_page.content import SPLIT_TITLES
 from server.accounts.countries import COUNTRIES
 from server.leaderboards import reading
 from server.leaderboards.earlier_ranks import with_changes
 from server.leaderboards.listing import Listing, listing_of
 from server.leaderboards.own_entry import own_entry
 from server.leaderboards.queries import PAGE_ROWS, ShownBoard
-from server.pages.challenge.splits import SPLIT_TITLES, SplitLink, split_links
+from server.pages.challenge.splits import SplitLink, split_links
 from server.pages.challenge_context import ChallengeContext
 from server.pages.formatting.svg import is_beyond
 from server.pages.leaderboard.day_slider import day_slider

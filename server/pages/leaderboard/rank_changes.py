@@ -5,9 +5,9 @@ from math import floor, log10
 
 from django.utils.safestring import SafeString
 
+from evaluator.report_page.numbers import REPORT_DECIMALS
+from evaluator.report_page.score_digits import SHOWN, interval_text, score_digits, with_sign
 from server.leaderboards.queries import BoardRow
-from server.pages.formatting.inline import REPORT_DECIMALS
-from server.pages.formatting.score_digits import SHOWN, interval_text, score_digits, with_sign
 from server.pages.formatting.units import date
 
 UP = '<svg class="up" width="9" height="8" aria-hidden="true"><path d="M4.5 0 L9 8 L0 8 Z" /></svg>'

@@ -8,10 +8,11 @@ from django.core.paginator import Page, Paginator
 from django.utils.http import urlencode
 
 from evaluator.catalog import ReportColumn, Track
-from server.submissions.reports import ReportRow, SplitDetail
+from evaluator.report_page.class_cells import ClassCell, ClassColumn, class_headings
+from evaluator.report_page.content import SplitDetail
+from evaluator.report_page.tables import ReportRow
 
 ROWS_PER_PAGE = 25
-ARROWS = {"descending": "↓", "ascending": "↑", "": ""}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,37 +50,11 @@ def parse_report_query(parameters: Mapping[str, str], *, columns: Sequence[str])
 
 
 @dataclass(frozen=True, slots=True)
-class ClassColumn:
-    """A column in the table of results per class.
+class Addresses:
+    """The URLs of the tab with the table of classes and of the tab with the curves, without a query string."""
 
-    `query` is the query string that sorts by this column. `aria_sort` is the sort direction, or empty if the table is
-    sorted by another column.
-    """
-
-    name: str
-    title: str
-    kind: str
-    aria_sort: str
-    query: str
-
-    @property
-    def arrow(self) -> str:
-        return ARROWS[self.aria_sort]
-
-
-@dataclass(frozen=True, slots=True)
-class ClassCell:
-    """A cell in the table of results per class.
-
-    The cell that contains the name of a class also has the label of the class. If the class has a curve, `curve_query`
-    is the query string that shows the curve.
-    """
-
-    kind: str
-    value: Any
-    label: str = ""
-    curve_query: str = ""
-    is_chosen: bool = False
+    classes: str
+    curves: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,17 +68,20 @@ class ClassTable:
     query: str
 
 
-def class_table(track: Track, query: ReportQuery, detail: SplitDetail, page: str) -> ClassTable | None:
+def class_table(
+    track: Track, query: ReportQuery, detail: SplitDetail, page: str, addresses: Addresses
+) -> ClassTable | None:
     """Return one page of the table of results per class, or None if the track has no results per class."""
     if not track.class_columns:
         return None
     pages: Page[Any] = Paginator(select(detail.classes, query), ROWS_PER_PAGE).get_page(page)
     known = {"name", *(detail.classes[0] if detail.classes else ())}
-    columns = [column for column in class_columns(track, query) if column.name in known]
+    headings = [heading for heading in class_headings(track) if heading.name in known]
+    columns = [class_column(heading, query, addresses) for heading in headings]
     with_curve = labels_with_curve(detail)
     return ClassTable(
         columns=columns,
-        rows=[[class_cell(column, row, query, with_curve) for column in columns] for row in pages],
+        rows=[[class_cell(column, row, query, with_curve, addresses) for column in columns] for row in pages],
         pages=pages,
         word=track.class_word,
         query=f"{query.query_string()}&",
@@ -114,13 +92,8 @@ def labels_with_curve(detail: SplitDetail) -> set[str]:
     return {row["label"] for row in detail.curves if row["area"] is not None}
 
 
-def class_columns(track: Track, query: ReportQuery) -> list[ClassColumn]:
-    names = ReportColumn("name", track.class_word.capitalize(), "text")
-    return [class_column(heading, query) for heading in (names, *track.class_columns, *track.explained_columns)]
-
-
-def class_column(heading: ReportColumn, query: ReportQuery) -> ClassColumn:
-    """Return a column of the table of results per class, with the query string that sorts by it.
+def class_column(heading: ReportColumn, query: ReportQuery, addresses: Addresses) -> ClassColumn:
+    """Return a column of the table of results per class, with the URL that sorts by it.
 
     A first click on the heading sorts numbers in descending order and names from A to Z. A second click reverses the
     order.
@@ -131,14 +104,17 @@ def class_column(heading: ReportColumn, query: ReportQuery) -> ClassColumn:
     first_order = name if name == "name" else f"-{name}"
     aria_sort = ("descending" if query.descending else "ascending") if is_current else ""
     sort = reversed_order if is_current else first_order
-    return ClassColumn(name, heading.title, heading.kind, aria_sort, query.query_string(sort=sort))
+    address = f"{addresses.classes}{query.query_string(sort=sort)}#classes"
+    return ClassColumn(name, heading.title, heading.kind, aria_sort, address)
 
 
-def class_cell(column: ClassColumn, row: ReportRow, query: ReportQuery, with_curve: set[str]) -> ClassCell:
+def class_cell(
+    column: ClassColumn, row: ReportRow, query: ReportQuery, with_curve: set[str], addresses: Addresses
+) -> ClassCell:
     value, label = row.get(column.name), row["label"]
     if column.name != "name":
         return ClassCell(column.kind, value)
-    curve = query.query_string(chosen=label) if label in with_curve else ""
+    curve = f"{addresses.curves}{query.query_string(chosen=label)}#report" if label in with_curve else ""
     return ClassCell("name", value or label, label, curve, label == query.chosen_class)
 
 

@@ -1,22 +1,30 @@
 """Builds one tab of the report on a scored submission, for one split."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.utils.http import urlencode
 
 from evaluator.catalog import Track
+from evaluator.report_page.confusion_matrix import ConfusionMatrix
+from evaluator.report_page.content import CLASSES, CURVES, METRICS, SplitDetail, part_title, table_part
+from evaluator.report_page.curves import Chart, chart_caption, curve_chart
+from evaluator.report_page.tables import ShownTable
 from server.pages.challenge.splits import SplitLink, split_links
-from server.pages.report.class_table import ClassTable, ReportQuery, class_table, labels_with_curve, parse_report_query
-from server.pages.report.confusion_matrix import ConfusionMatrix, confusion_matrix
-from server.pages.report.curves import Chart, curve_chart
-from server.pages.report.tables import ShownTable, shown_table
-from server.pages.report.tabs import CLASSES, CURVES, METRICS, TABLES, Tab, tab_address, tab_names, tab_title, tabs_of
+from server.pages.report.class_table import (
+    Addresses,
+    ClassTable,
+    ReportQuery,
+    class_table,
+    labels_with_curve,
+    parse_report_query,
+)
+from server.pages.report.tabs import Tab, tab_address, tab_names, tabs_of
 from server.pages.submission.results import Result
 from server.submissions.feedback import ScoreAccess, current_evaluation
 from server.submissions.models import Submission
-from server.submissions.reports import WITHHELD, ExplanationState, SplitDetail, details
+from server.submissions.reports import WITHHELD, ExplanationState, details
 
 NOTES = {
     ExplanationState.PENDING: "Computing curves and errors. They appear here when they are ready. "
@@ -31,8 +39,8 @@ class Report:
     """One tab of the report on a submission.
 
     `address` is the URL of the tab. `withheld` is true if the phase does not show reports. `poll_query` is the query
-    string for requests that poll for updates, and `mean_query` is the query string that shows only the curves averaged
-    over all classes.
+    string for requests that poll for updates. `mean_address` is the URL that shows only the curves averaged over all
+    classes; it is empty if no class is chosen.
     """
 
     note: str
@@ -46,8 +54,7 @@ class Report:
     splits: list[SplitLink] = field(default_factory=list)
     chart: Chart | None = None
     chart_caption: str = ""
-    mean_query: str = ""
-    curves_address: str = ""
+    mean_address: str = ""
     tables: list[ShownTable] = field(default_factory=list)
     matrix: ConfusionMatrix | None = None
     classes: ClassTable | None = None
@@ -84,7 +91,7 @@ def report_of(
     first = Report(
         note=("" if access.classes else WITHHELD) if has_report else "",
         tab=tab,
-        title=tab_title(tab, track),
+        title=part_title(tab, track),
         tabs=tabs_of(names, submission.pk, track, current=tab),
         address=tab_address(submission.pk, tab),
         withheld=not access.classes,
@@ -95,7 +102,9 @@ def report_of(
     query = parse_report_query(parameters, columns=class_column_names(track) or ["name"])
     split = query.split if query.split in result.splits else result.headline_split
     detail = details(evaluation, access, [split]).get(split, SplitDetail())
-    content = content_of_tab(tab, track, query, detail, parameters.get("page", ""))
+    curves_address = tab_address(submission.pk, CURVES)
+    addresses = Addresses(first.address, curves_address)
+    content = content_of_tab(tab, track, query, detail, parameters.get("page", ""), addresses)
     classes: ClassTable | None = content.get("classes")
     return replace(
         first,
@@ -104,61 +113,31 @@ def report_of(
         poll_query=f"{query.query_string(tab=tab)}&page={classes.pages.number if classes else ''}&",
         splits=split_links(result.splits, current=split, query=lambda name: query.query_string(split=name)),
         **content,
-        mean_query=query.query_string(chosen=""),
-        curves_address=tab_address(submission.pk, CURVES),
+        mean_address=f"{curves_address}{query.query_string(chosen='')}#report" if query.chosen_class else "",
     )
 
 
-def content_of_tab(tab: str, track: Track, query: ReportQuery, detail: SplitDetail, page: str) -> dict[str, Any]:
+def content_of_tab(
+    tab: str, track: Track, query: ReportQuery, detail: SplitDetail, page: str, addresses: Addresses
+) -> dict[str, Any]:
     """Return the fields of `Report` with the content of a tab: curves, results per class, or other tables."""
     if tab == CURVES:
         chart = curve_chart(detail.curves, track, query.chosen_class)
-        return {"chart": chart, "chart_caption": chart_caption(chart, track, detail) if chart else ""}
+        return {"chart": chart, "chart_caption": caption_of(chart, track, detail) if chart else ""}
     if tab == CLASSES:
-        return {"classes": class_table(track, query, detail, page) if detail.classes else None}
-    shown, names = TABLES[tab][1], names_of(detail)
-    tables = declared_tables(track, detail, names, shown)
-    return {"tables": tables, "matrix": declared_matrix(track, detail, names) if "confusion" in shown else None}
-
-
-def names_of(detail: SplitDetail) -> dict[str, str]:
-    """Return the names of the classes in a report, keyed by class label. A class without a name gets its label."""
-    return {str(row["label"]): str(row["name"] or row["label"]) for row in detail.classes}
+        return {"classes": class_table(track, query, detail, page, addresses) if detail.classes else None}
+    part = table_part(tab, track, detail)
+    return {"tables": part.tables, "matrix": part.matrix}
 
 
 def class_column_names(track: Track) -> list[str]:
     return [heading.name for heading in (*track.class_columns, *track.explained_columns)]
 
 
-def chart_caption(chart: Chart, track: Track, detail: SplitDetail) -> str:
+def caption_of(chart: Chart, track: Track, detail: SplitDetail) -> str:
     """Return a caption that explains a chart of precision/recall curves and how to see the curves of other classes."""
-    sentences = [f"{'Interpolated precision' if track.interpolated else 'Precision'} (y) against recall (x)."]
-    if chart.chosen_class:
-        sentences.append("The area under a curve is its average precision.")
-    else:
-        sentences.append(
-            "The area under a curve is its average precision; the area under the mean curve is the mean average "
-            "precision."
-        )
+    sentences = [chart_caption(chart, track)]
     if track.class_columns and labels_with_curve(detail):
         article = "another" if chart.chosen_class else "a"
         sentences.append(f"Choose {article} {track.class_word} in the tab “By {track.class_word}” to see its curve.")
     return " ".join(sentences)
-
-
-def declared_tables(
-    track: Track, detail: SplitDetail, names: Mapping[str, str], shown: Sequence[str]
-) -> list[ShownTable]:
-    """Return the tables of a report whose names are in `shown`, except the confusion matrix, whose layout differs."""
-    return [
-        shown_table(declared, detail.tables[declared.name], names, detail.left_out.get(declared.name, 0))
-        for declared in (*track.explained_tables, *track.tables)
-        if declared.name in shown and declared.name in detail.tables and declared.name != "confusion"
-    ]
-
-
-def declared_matrix(track: Track, detail: SplitDetail, names: Mapping[str, str]) -> ConfusionMatrix | None:
-    """Return the confusion matrix of a report, or None if the report does not contain one."""
-    declared = next((table for table in track.explained_tables if table.name == "confusion"), None)
-    rows = detail.tables.get("confusion", [])
-    return confusion_matrix(declared, rows, names) if declared and rows else None

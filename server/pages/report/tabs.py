@@ -1,4 +1,4 @@
-"""Tabs on a submission's page: the parts of the report that each tab shows, and the URLs of the tabs."""
+"""Tabs on a submission's page, one for each part of the report, and the URLs of the tabs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,18 +7,7 @@ from uuid import UUID
 from django.urls import reverse
 
 from evaluator.catalog import Track
-
-METRICS, CURVES, CLASSES = "metrics", "curves", "classes"
-# Maps the name of each tab of a report to its title and to the names of the report tables that the tab shows.
-TABLES = {
-    METRICS: ("Metrics", ()),
-    CURVES: ("Curves", ()),
-    "errors": ("Errors", ("errors", "error_sums")),
-    "confusions": ("Confusions", ("class_errors", "confusion")),
-    "breakdown": ("Breakdown", ("averages", "slices", "controls", "spreads")),
-    "settings": ("Other settings", ("ablation",)),
-    CLASSES: ("By class", ()),
-}
+from evaluator.report_page.content import CLASSES, CURVES, METRICS, PARTS, part_title
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +29,12 @@ def tab_names(track: Track, *, withheld: bool) -> list[str]:
         return [METRICS]
     declared = {table.name for table in (*track.tables, *track.explained_tables)}
     special = {METRICS: True, CURVES: bool(track.curves), CLASSES: bool(track.class_columns)}
-    return [name for name, (_, tables) in TABLES.items() if special.get(name) or not declared.isdisjoint(tables)]
+    return [name for name, (_, tables) in PARTS.items() if special.get(name) or not declared.isdisjoint(tables)]
 
 
 def tabs_of(names: Sequence[str], submission: UUID, track: Track, *, current: str) -> list[Tab]:
     """Return the tabs with the given names for the page of a submission."""
-    return [Tab(name, tab_title(name, track), tab_address(submission, name), name == current) for name in names]
-
-
-def tab_title(name: str, track: Track) -> str:
-    return f"By {track.class_word}" if name == CLASSES else TABLES[name][0]
+    return [Tab(name, part_title(name, track), tab_address(submission, name), name == current) for name in names]
 
 
 def tab_address(submission: UUID, name: str) -> str:

@@ -6,9 +6,9 @@ from enum import StrEnum
 
 from evaluator.catalog import Track
 from evaluator.digits import Interval
+from evaluator.report_page.content import SPLIT_TITLES
 from server.leaderboards.differences import difference_between, vectors_of
 from server.leaderboards.queries import BoardRow, ShownBoard
-from server.pages.challenge.splits import SPLIT_TITLES
 from server.pages.formatting.svg import IntervalBar, interval_bar
 from server.pages.submission.results import result_of
 from server.submissions.feedback import ScoreAccess, current_evaluation, intervals_in, scores_in

@@ -5,9 +5,9 @@ from uuid import UUID
 
 from django.urls import reverse
 
+from evaluator.report_page.score_digits import score_digits
 from server.errors import Refused
 from server.pages.challenge_context import ChallengeContext
-from server.pages.formatting.score_digits import score_digits
 from server.pages.formatting.units import date
 from server.submissions.feedback import scores_in
 from server.submissions.reading import read_submission

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from evaluator.catalog import Metric
 from evaluator.digits import Interval
-from server.pages.challenge.splits import SPLIT_TITLES
+from evaluator.report_page.content import SPLIT_TITLES, shown_splits
 from server.submissions import feedback
 from server.submissions.models import Submission
 
@@ -60,10 +60,7 @@ def result_of(submission: Submission, access: feedback.ScoreAccess) -> Result | 
     def score(split: str, metric: Metric) -> ShownScore:
         return ShownScore(values[split].get(metric.name), intervals.get(split, {}).get(metric.name))
 
-    splits = [split for split in SPLIT_TITLES if split in values]
-    if values.get("all") == values.get("public") and "private" not in values:
-        # If all images are public, the column for all images would only repeat the column for public images.
-        splits = ["public"]
+    splits = shown_splits(values)
     deciding = "private" if "private" in splits else splits[0]
     return Result(
         metric=metrics[0],

@@ -11,11 +11,11 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
 from evaluator.digits import Interval, written
+from evaluator.report_page.score_digits import SHOWN, interval_text
 from server.challenges.models import Phase, Team
 from server.compiled_queries import compiled_query
 from server.organize.models import Rescoring
 from server.pages.formatting.chart_axes import ScoreAxis
-from server.pages.formatting.score_digits import SHOWN, interval_text
 from server.pages.formatting.svg import field_range
 from server.pages.formatting.units import date, utc_minute
 from server.submissions.feedback import ScoreAccess

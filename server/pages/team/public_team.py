@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from django.urls import reverse
 from django.utils.http import urlencode
 
+from evaluator.report_page.content import SPLIT_TITLES
 from server.challenges.models import Team
 from server.leaderboards.team_entries import TeamEntry, entries_of_team
-from server.pages.challenge.splits import SPLIT_TITLES
 from server.pages.challenge_context import ChallengeContext
 
 

@@ -13,22 +13,16 @@ from django.utils import timezone
 from django.utils.safestring import SafeString, mark_safe
 
 from evaluator.digits import Interval
+from evaluator.report_page import numbers
+from evaluator.report_page.rendering import render
+from evaluator.report_page.score_digits import SHOWN, interval_text
 from server.clock import is_over
 from server.leaderboards.compared import RankInterval
 from server.pages.challenge.tabs import tabs_of
 from server.pages.challenge_context import ChallengeContext, challenge_url
 from server.pages.formatting import units
-from server.pages.formatting.inline import (
-    REPORT_DECIMALS,
-    digits_html,
-    interval_html,
-    medal_html,
-    rank_interval_html,
-    share_html,
-    time_html,
-)
+from server.pages.formatting.inline import interval_html, medal_html, rank_interval_html, time_html
 from server.pages.formatting.markdown import render_markdown
-from server.pages.formatting.score_digits import SHOWN, interval_text, score_digits, with_sign
 from server.pages.leaderboard.rank_changes import arrow
 from server.pages.submission.defect_groups import defect_groups
 from server.pages.submission.status_messages import time_left
@@ -44,8 +38,6 @@ Context = dict[str, Any]
 MOST_SQUARES = 10
 # The squares that show the quota start 16 pixels apart, with a gap of 4 pixels between them.
 SQUARE_STEP, SQUARE_GAP = 16, 4
-UNDEFINED = "Undefined, because there are no objects"
-UNDEFINED_CELL = "Undefined, because there are no objects of this kind"
 
 
 @register.simple_tag
@@ -65,9 +57,13 @@ def honest_score(
     value: float | None, interval: Interval | None = None, decimals: int | None = None, kind: str = ""
 ) -> SafeString:
     """Render a score. Digits that the confidence interval makes uncertain are dimmed."""
-    if value is None:
-        return inline("components/undefined.html", {"text": "undefined", "title": UNDEFINED})
-    return digits_html(score_digits(value, interval, decimals=decimals), interval, kind)
+    return mark_safe(numbers.score_html(value, interval, decimals, kind))
+
+
+@register.simple_tag(takes_context=True)
+def report_block(context: Context, name: str, **content: Any) -> SafeString:
+    """Render a part of a report. The file that `podium score --report` writes uses the same templates."""
+    return mark_safe(render(name, decimals=context["result"].decimals, **content))
 
 
 @register.filter
@@ -79,7 +75,7 @@ def rank_arrow(gained: int) -> SafeString:
 @register.simple_tag
 def share(value: float, decimals: int | None = None) -> SafeString:
     """Render a fraction in a report. Without a confidence interval, it is shown with at most three decimals."""
-    return share_html(value, decimals)
+    return mark_safe(numbers.share_html(value, decimals))
 
 
 @register.simple_tag
@@ -88,8 +84,7 @@ def gain(value: float, ends: Interval | None = None, decimals: int | None = None
 
     If neither an interval nor a number of decimals is given, the difference has three decimals.
     """
-    shown = REPORT_DECIMALS if ends is None and decimals is None else decimals
-    return digits_html(with_sign(score_digits(value, ends, decimals=shown)), ends)
+    return mark_safe(numbers.gain_html(value, ends, decimals))
 
 
 @register.simple_tag
@@ -106,13 +101,7 @@ def smallest_gap(decimals: int | None = None) -> str:
 @register.simple_tag
 def measured(value: float | None, kind: str, decimals: int | None = None) -> SafeString:
     """Render a number in a report. The format depends on the kind of its column."""
-    if value is None:
-        return inline("components/undefined.html", {"text": "–", "title": UNDEFINED_CELL})
-    if kind == "fraction":
-        return share(value, decimals)
-    if kind == "gain":
-        return gain(value, None, decimals)
-    return inline("components/number.html", {"value": value})
+    return mark_safe(numbers.measured_html(value, kind, decimals))
 
 
 @register.simple_tag

@@ -12,12 +12,13 @@ from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
 
 from evaluator.digits import Interval
+from evaluator.report_page.content import SPLIT_TITLES
 from server.clock import next_whole_second
 from server.leaderboards import queries, reading
 from server.leaderboards.earlier_ranks import compared_since, with_changes
 from server.leaderboards.queries import BoardRow, ShownBoard
 from server.leaderboards.timeline import timeline_of
-from server.pages.challenge.splits import SPLIT_TITLES, SplitLink, split_links
+from server.pages.challenge.splits import SplitLink, split_links
 from server.pages.challenge_context import ChallengeContext, find_context
 from server.pages.leaderboard.history_chart import HEIGHT, Line, Listed, history_chart
 from server.pages.leaderboard.query import LeaderboardQuery, parse_query

@@ -28,7 +28,8 @@ def archive() -> bytes:
     The timestamps in the archive are constant, so that identical code produces identical archives.
     """
     root = Path(settings.BASE_DIR)
-    sources = sorted(path.relative_to(root) for path in (root / "evaluator").rglob("*.py"))
+    kinds = ("*.py", "*.html", "*.css")
+    sources = sorted(path.relative_to(root) for kind in kinds for path in (root / "evaluator").rglob(kind))
     packed = BytesIO()
     with ZipFile(packed, "w", ZIP_DEFLATED) as target:
         for name in [*map(Path, TOP_FILES), *sources]:

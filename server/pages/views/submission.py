@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_POST, require_safe
 
+from evaluator.report_page.content import METRICS
 from server.accounts.requests import PersonRequest, is_local
 from server.challenges.roles import Right
 from server.errors import Refused
@@ -20,7 +21,6 @@ from server.leaderboards.standings import standing as standing_of
 from server.pages.challenge_context import context_of_phase
 from server.pages.rendering import render_page
 from server.pages.report.report import Report, report_of
-from server.pages.report.tabs import METRICS
 from server.pages.submission.defect_groups import defect_count
 from server.pages.submission.improvement import improvement_of
 from server.pages.submission.results import result_of

@@ -219,15 +219,17 @@ def reference_implementation() -> Iterator[None]:
 
 
 def answer(track: str, truth: Path, submission: Path, **options: Any) -> tuple[str, Answer]:
-    """Score a file and return the name of the implementation used and the report, with its curves.
+    """Score a file and return the name of the implementation used and the report, with its curves and matches.
 
-    If the file is rejected, return "rejected" and the defects.
+    The matches are the lines of a CSV file, so that numbers are compared to the last bit and with their sign. If the
+    file is rejected, return "rejected" and the defects.
     """
     try:
         report = score(ScoringRequest(track, truth, submission, **options))
     except InvalidSubmission as error:
         return "rejected", error.findings.as_dict()
-    return report.way, {**report.for_organizer().as_dict(), "curves": report.curves}
+    matches = [",".join(map(str, row)) for row in report.matches.rows()]
+    return report.way, {**report.for_organizer().as_dict(), "curves": report.curves, "matches": matches}
 
 
 def both(track: str, truth: Path, submission: Path, **options: Any) -> tuple[str, Answer, Answer]:

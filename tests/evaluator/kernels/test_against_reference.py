@@ -30,7 +30,7 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
     ],
     "openimages-relationships": [{}, {"iou_threshold": 0.3}, {"weights": (0.2, 0.3, 0.5)}],
 }
-EXPLAINED = ReportOptions(explanation=True, curves=True)
+EXPLAINED = ReportOptions(explanation=True, curves=True, matches=True)
 DRAWN_FILES = 120
 EXAMPLES = settings(
     max_examples=300,

@@ -9,7 +9,7 @@ from tests.evaluator.kernels import cases
 from tests.fuzz.files import borders
 
 TRACK = "openimages-relationships"
-EXPLAINED = ReportOptions(explanation=True, curves=True)
+EXPLAINED = ReportOptions(explanation=True, curves=True, matches=True)
 CASES = 60
 LABELS, RELATIONS = ["cat", "dog", "owl"], ["on", "at", "by"]
 # Some boxes overlap each other by less than the IoU threshold, and some by more.

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-import server
+import evaluator
 
-TOKENS = (Path(server.__file__).parent / "static" / "tokens.css").read_text()
+TOKENS = (Path(evaluator.__file__).parent / "report_page" / "static" / "tokens.css").read_text()
 LIGHT, DARK = TOKENS.split("@media (prefers-color-scheme: dark)")
 TEXT, SHAPE = 4.5, 3.0
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from django.template import Context, Template
 
-from server.pages.report.curves import Chart, Curve
+from evaluator.report_page.curves import Chart, Curve
 from server.submissions.models import Submission
 
 VALUES = {

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
@@ -9,8 +10,10 @@ import pytest
 from django.test import Client
 
 from evaluator.catalog import TRACKS
+from evaluator.report_page.content import PARTS, SplitDetail
+from evaluator.report_page.page import SplitScores, report_page
 from server.challenges.models import Phase, Team
-from server.pages.report.tabs import TABLES, tab_names
+from server.pages.report.tabs import tab_names
 from server.submissions.models import Rerun, Submission
 from server.submissions.services import reruns
 from tests.conftest import InlineQueue, Make
@@ -146,13 +149,13 @@ class TestTabs:
         assert not page.all("path", class_="curve")
         assert "Cat" not in page.words
 
-    @pytest.mark.parametrize("name", TABLES)
+    @pytest.mark.parametrize("name", PARTS)
     def test_a_tab_shows_its_own_part_only(self, name: str, explained: Submission, visit: Callable[..., Page]) -> None:
         report = visit(explained, f"report/{name}").context["report"]
         assert report.tab == name
         assert bool(report.chart) == (name == "curves")
         assert bool(report.classes) == (name == "classes")
-        assert {table.name for table in report.tables} <= set(TABLES[name][1])
+        assert {table.name for table in report.tables} <= set(PARTS[name][1])
 
     @pytest.mark.parametrize("tab", ["report/nothing", "report/Errors"])
     def test_an_unknown_tab_is_404(self, tab: str, explained: Submission, visit: Callable[..., Page]) -> None:
@@ -170,14 +173,14 @@ class TestTabs:
     @pytest.mark.parametrize("track", TRACKS)
     def test_every_track_has_a_report_and_all_its_tables_are_in_a_tab(self, track: str) -> None:
         declared = TRACKS[track]
-        shown = {table for name in tab_names(declared, withheld=False) for table in TABLES[name][1]}
+        shown = {table for name in tab_names(declared, withheld=False) for table in PARTS[name][1]}
         assert len(tab_names(declared, withheld=False)) > 1
         assert {table.name for table in (*declared.tables, *declared.explained_tables)} <= shown
 
 
 @pytest.mark.phase(feedback_classes=False)
 class TestWithheld:
-    @pytest.mark.parametrize("tab", ["", *(f"report/{name}" for name in TABLES)])
+    @pytest.mark.parametrize("tab", ["", *(f"report/{name}" for name in PARTS)])
     def test_a_withheld_report_is_not_shown(self, tab: str, explained: Submission, visit: Callable[..., Page]) -> None:
         page = visit(explained, tab)
         assert [tab.name for tab in page.context["report"].tabs] == ["metrics"]
@@ -244,3 +247,21 @@ class TestPending:
         page = visit(waiting, "report/curves")
         assert page.context["report"].note
         assert "hx-get" not in page.all("div", id="panel")[0]
+
+
+@pytest.mark.parametrize("tab", ["curves", "errors", "confusions", "settings"])
+def test_the_file_of_the_command_line_shows_a_tab_as_the_page_does(
+    tab: str, explained: Submission, client: Client
+) -> None:
+    """Both use the same templates. Only links, ids and the sentence about other tabs differ."""
+    track = TRACKS["openimages-detection"]
+    splits = {"public": SplitScores({"mAP": 0.5}, {}, SplitDetail(**CONTENT))}
+    file = report_page(track, splits, file_name="a.csv", signature="s").replace("public-", "")
+    page = client.get(f"/submissions/{explained.pk}/report/{tab}").content.decode()
+    found = re.findall(r"<table.*?</table>|<svg class=.chart.*?</svg>", page, re.DOTALL)
+    assert found
+    assert [part for part in found if flat(part) not in flat(file)] == []
+
+
+def flat(html: str) -> str:
+    return " ".join(html.split())

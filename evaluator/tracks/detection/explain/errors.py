@@ -154,11 +154,8 @@ def errors_of(
     other = _nearest_of_another_class(truth, detections, compared)
     _, shares = best_objects(keys, truth.group_keys, compared.group)
     kinds = detection_kinds(own.overlaps, other.overlaps, shares, threshold)
-    is_other = (kinds == CLASS) | ((kinds != LOCALIZATION) & (other.overlaps > own.overlaps))
-    objects = np.where(is_other, other.objects, own.objects)
-    overlaps = np.where(is_other, other.overlaps, own.overlaps)
-    overlaps[kinds == GROUP_OF], objects[kinds == GROUP_OF] = shares[kinds == GROUP_OF], -1
-    objects[overlaps == 0] = -1
+    explaining = explaining_objects(kinds, own, other, shares)
+    objects, overlaps = explaining.objects, explaining.overlaps
 
     is_free = np.ones(len(truth.object_keys), bool)
     is_free[matches.objects[matches.hits]] = False
@@ -183,6 +180,28 @@ def errors_of(
         object_kinds=object_kinds,
         group_kinds=np.where(matches.found_groups | (group_weight == 0), NO_ERROR, GROUP_OF),
     )
+
+
+def explaining_objects(kinds: Codes, own: Nearest, other: Nearest, shares: Overlaps) -> Nearest:
+    """Return, for each of N false positives, the ordinary object that explains its error, and the overlap.
+
+    For errors of kind ``GROUP_OF``, there is no such object, and the overlap is the largest IoA with a group.
+
+    Parameters
+    ----------
+    kinds : int64 array of shape (N,)
+        Kind of error of each false positive.
+    own, other : Nearest
+        The objects of the predicted class and of other classes.
+    shares : float64 array of shape (N,)
+        The largest IoA with a group of the predicted class.
+    """
+    is_other = (kinds == CLASS) | ((kinds != LOCALIZATION) & (other.overlaps > own.overlaps))
+    objects = np.where(is_other, other.objects, own.objects)
+    overlaps = np.where(is_other, other.overlaps, own.overlaps)
+    overlaps[kinds == GROUP_OF], objects[kinds == GROUP_OF] = shares[kinds == GROUP_OF], -1
+    objects[overlaps == 0] = -1
+    return Nearest(objects, overlaps)
 
 
 def _nearest_of_another_class(truth: ObjectTruth, detections: Detections, compared: Comparison) -> Nearest:

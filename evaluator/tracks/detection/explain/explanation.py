@@ -21,7 +21,7 @@ from evaluator.tracks.detection.explain.errors import (
     missed_weights,
 )
 from evaluator.tracks.detection.explain.figures import Figures
-from evaluator.tracks.detection.explain.match_rows import COLUMNS, match_rows
+from evaluator.tracks.detection.explain.match_rows import COLUMNS, TYPES, match_rows
 from evaluator.tracks.detection.explain.slices import size_rows, slices
 from evaluator.tracks.detection.explain.tables import predicted
 from evaluator.tracks.detection.matches import Matches
@@ -81,7 +81,7 @@ def explain(
         for name, report in outcome.splits.items()
     }
     rows_of_matches = partial(match_rows, counted, known, matches, errors)
-    return replace(outcome, splits=splits, matches=MatchTable(COLUMNS, rows_of_matches))
+    return replace(outcome, splits=splits, matches=MatchTable(COLUMNS, rows_of_matches, TYPES))
 
 
 def _figures(found: Explained, split: str, ablation_rows: list[ClassRow] | None) -> Figures:

@@ -126,6 +126,22 @@ class ExplainingReader(BlockReader):
         Declined
             If the reference implementation must read the file.
         """
+        found = self.collect(data, stop)
+        if self.header.kaggle:
+            self.explain(found)
+        else:
+            self.kept.append((position, by_image(found)))
+
+    def collect(self, data: Bytes, stop: int) -> Predictions:
+        """Return the predictions in the lines before the offset ``stop``, in the order of the file.
+
+        The arrays are valid until the next call.
+
+        Raises
+        ------
+        Declined
+            If the reference implementation must read the file.
+        """
         most = stop // BYTES_PER_DETECTION + 1
         if most > len(self.state.collected):
             self.state = self.state._replace(
@@ -136,21 +152,29 @@ class ExplainingReader(BlockReader):
         self.state.counts[COLLECTED] = 0
         self.read_block(data, stop)
         state, count = self.state, int(self.state.counts[COLLECTED])
-        found = Predictions(
+        return Predictions(
             state.collected_images[:count], state.collected_labels[:count], state.collected[:count], NO_CAPS
         )
-        if self.header.kaggle:
-            self.explain(found)
-        else:
-            self.kept.append((position, by_image(found)))
 
     def explain(self, found: Predictions) -> None:
-        """Determine the outcomes of predictions, and of the objects in the same images.
+        """Determine the outcomes of predictions, and of the objects in the same images. Keep the curve entries.
 
         The predictions must include all predictions of each of these images.
         """
+        self.judge(found)
+        written, confusions = self.outcomes.counts[WRITTEN], self.outcomes.counts[CONFUSIONS]
+        self.segments.append((self.outcomes.confidences[:written].copy(), self.outcomes.entries[:written].copy()))
+        self.confusions.append(self.outcomes.confusions[:confusions].copy())
+
+    def judge(self, found: Predictions) -> tuple[Predictions, NDArray[np.int64]]:
+        """Write the outcomes of predictions to ``overlaps`` and ``outcomes``, with a row for each judged prediction.
+
+        Return the judged predictions: the given predictions and, if they are expanded, their copies for ancestors. Also
+        return the index of the given prediction from which each of them comes.
+        """
+        origins = np.arange(len(found.images))
         if len(self.full_truth.ancestors):
-            found = with_copies(self.full_truth, found)
+            found, origins = with_copies(self.full_truth, found)
         size = len(found.images)
         if size > len(self.overlaps.others):
             self.overlaps, self.outcomes = self._new_overlaps(size), self._new_outcomes(size)
@@ -158,9 +182,7 @@ class ExplainingReader(BlockReader):
         self.outcomes.counts[:] = 0
         arguments = self.full_truth, self.hierarchy, found, self.overlaps, self.outcomes
         explain(*arguments, self.threshold, self.bounds)
-        written, confusions = self.outcomes.counts[WRITTEN], self.outcomes.counts[CONFUSIONS]
-        self.segments.append((self.outcomes.confidences[:written].copy(), self.outcomes.entries[:written].copy()))
-        self.confusions.append(self.outcomes.confusions[:confusions].copy())
+        return found, origins
 
     def _caps(self, found: Predictions) -> NDArray[np.uint8]:
         """Return whether each prediction is within the cap on predictions per image and class, as two bits; shape (N,).
@@ -184,16 +206,19 @@ class ExplainingReader(BlockReader):
         return caps
 
 
-def with_copies(truth: KernelTruth, found: Predictions) -> Predictions:
+def with_copies(truth: KernelTruth, found: Predictions) -> tuple[Predictions, NDArray[np.int64]]:
     """Return the given predictions and copies of them for the ancestors of their classes, ordered by image.
 
-    The copies for the same image follow the other predictions, as in the reference implementation.
+    The copies for the same image follow the other predictions, as in the reference implementation. Also return the
+    index of the given prediction from which each of them comes.
     """
     known = np.flatnonzero(found.labels >= 0)
     copies, ancestors = ancestors_of(truth.ancestors_from, truth.ancestors, found.labels[known])
     rows = np.append(np.arange(len(found.labels)), known[copies])
     labels = np.append(found.labels, ancestors.astype(np.int32))
-    return by_image(found._replace(images=found.images[rows], labels=labels, numbers=found.numbers[rows]))
+    order = np.argsort(found.images[rows], kind="stable")
+    rows = rows[order]
+    return Predictions(found.images[rows], labels[order], found.numbers[rows], NO_CAPS), rows
 
 
 def by_image(found: Predictions) -> Predictions:
@@ -202,12 +227,14 @@ def by_image(found: Predictions) -> Predictions:
     return found._replace(images=found.images[order], labels=found.labels[order], numbers=found.numbers[order])
 
 
-def _piece(found: Predictions, start: int, stop: int) -> Predictions:
+def piece_of(found: Predictions, start: int, stop: int) -> Predictions:
+    """Return the predictions from index ``start`` to ``stop``."""
     images, labels, numbers = found.images[start:stop], found.labels[start:stop], found.numbers[start:stop]
     return Predictions(images, labels, numbers, NO_CAPS)
 
 
-def _joined(parts: Sequence[Predictions]) -> Predictions:
+def joined(parts: Sequence[Predictions]) -> Predictions:
+    """Return all predictions of several parts, one part after another."""
     images, labels = (np.concatenate([getattr(part, name) for part in parts]) for name in ("images", "labels"))
     return Predictions(images, labels, np.concatenate([part.numbers for part in parts]), NO_CAPS)
 
@@ -230,12 +257,12 @@ def explain_kept(readers: Sequence[ExplainingReader], predictions: NDArray[np.in
     def work(number: int) -> None:
         for part in range(number, len(bounds) - 1, len(readers)):
             pieces = [
-                _piece(found, at[part], at[part + 1])
+                piece_of(found, at[part], at[part + 1])
                 for found, at in zip(kept, positions, strict=True)
                 if at[part] < at[part + 1]
             ]
             if pieces:
-                readers[number].explain(by_image(_joined(pieces)))
+                readers[number].explain(by_image(joined(pieces)))
 
     with ThreadPoolExecutor(len(readers)) as pool:
         for done in [pool.submit(work, number) for number in range(len(readers))]:

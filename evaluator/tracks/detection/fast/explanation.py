@@ -3,7 +3,7 @@
 The report is identical to that of the reference implementation.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +11,12 @@ from numpy.typing import NDArray
 from evaluator.catalog import DETECTION
 from evaluator.kernels.detection.explained import OUTCOMES, Hierarchy
 from evaluator.problems import Findings
+from evaluator.report import MatchTable
 from evaluator.request import ScoringRequest
+from evaluator.tracks.detection.explain.match_rows import COLUMNS, TYPES, Row
 from evaluator.tracks.detection.fast.explained_split import ExplainedFile, ExplainedSplit
 from evaluator.tracks.detection.fast.explaining_reader import ExplainingReader, ObjectOutcomes, explain_kept
+from evaluator.tracks.detection.fast.match_rows import ExplainedRows
 from evaluator.tracks.detection.fast.reader import refuse_missing_images
 from evaluator.tracks.detection.fast.truth import hierarchy_of, kernel_truth
 from evaluator.tracks.detection.truth import DetectionParameters, DetectionTruth
@@ -21,6 +24,7 @@ from evaluator.tracks.interface import Outcome
 from evaluator.tracks.shared.curves.variants import CodedCurves, Segments
 from evaluator.tracks.shared.fast import (
     FileHeader,
+    FileVersion,
     add_notices,
     predictions_of_images,
     read_all,
@@ -32,7 +36,9 @@ from evaluator.tracks.shared.label_truth import count_objects
 def explained(
     truth: DetectionTruth, request: ScoringRequest, parameters: DetectionParameters, findings: Findings
 ) -> Outcome:
-    """Return the outcome of a submission, with the tables that explain it. The file is read once.
+    """Return the outcome of a submission, with the tables that explain it.
+
+    The file is read once, and again when the rows of the matches are requested.
 
     Raises
     ------
@@ -41,7 +47,7 @@ def explained(
     """
     arrays = kernel_truth(truth, expand_predictions=parameters.expand_predictions)
     hierarchy, resources = hierarchy_of(truth), request.resources
-    objects = ObjectOutcomes.of(arrays)
+    objects, version = ObjectOutcomes.of(arrays), FileVersion.of(request.submission)
 
     def readers_for(header: FileHeader) -> Sequence[ExplainingReader]:
         threads = range(resources.threads)
@@ -54,6 +60,7 @@ def explained(
         require_one_row_per_image(readers)
     else:
         explain_kept(readers, predictions_of_images(readers))
+    header = readers[0].header
     add_notices(truth, readers, findings)
     resources.progress("scoring", 0.0)
     confusions = np.concatenate([np.empty(0, np.int64), *(part for reader in readers for part in reader.confusions)])
@@ -69,7 +76,16 @@ def explained(
     # Without a private split, all scored images are public, so the public split equals the split of all images.
     if "private" not in splits:
         splits["public"] = splits["all"]
-    return Outcome({name: split.report for name, split in splits.items()}, curves=lambda name: splits[name].curves)
+
+    def rows() -> Iterator[Row]:
+        reader = ExplainingReader(arrays, hierarchy, header, parameters, objects)
+        return iter(ExplainedRows(truth, reader, version, resources, objects, parameters.group_of_weight))
+
+    return Outcome(
+        {name: split.report for name, split in splits.items()},
+        curves=lambda name: splits[name].curves,
+        matches=MatchTable(COLUMNS, rows, TYPES),
+    )
 
 
 def _curves(readers: Sequence[ExplainingReader], labels: int, threads: int) -> CodedCurves:

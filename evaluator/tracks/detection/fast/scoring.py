@@ -4,6 +4,7 @@ Reports are identical to those of the reference implementation.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -43,9 +44,7 @@ def score(
     """Score a submission on every split, or return the reason why the reference implementation is needed."""
     if parameters.protocol != "tfod":
         return ReferenceNeeded.OTHER_PROTOCOL
-    if request.report.matches or (request.report.explains and request.report.bootstrap):
-        return ReferenceNeeded.EXPLANATION
-    evaluate = explained if request.report.explains else outcome_of
+    evaluate = outcome_of_explanation if request.report.explains else outcome_of
     try:
         return evaluate(truth, request, parameters, findings)
     except Declined as declined:
@@ -102,6 +101,25 @@ def outcome_of(
         return Outcome(splits)
     scored = ScoredDetections(truth, entries, weight, crowded_images(predictions_of_images(readers)))
     return Outcome(splits, scored.statistics, scored.curves)
+
+
+def outcome_of_explanation(
+    truth: DetectionTruth, request: ScoringRequest, parameters: DetectionParameters, findings: Findings
+) -> Outcome:
+    """Return the outcome of a submission, with the tables that explain it.
+
+    An explanation does not keep the image of each curve entry. For intervals, the file is scored a second time.
+
+    Raises
+    ------
+    Declined
+        If the reference implementation must read the file.
+    """
+    outcome = explained(truth, request, parameters, findings)
+    if request.report.bootstrap:
+        scored = outcome_of(truth, request, parameters, Findings())
+        outcome = replace(outcome, statistics=scored.statistics)
+    return outcome
 
 
 def read_file(

@@ -24,6 +24,15 @@ ONE_PART_WRONG = {
 
 
 @dataclass(frozen=True, slots=True)
+class Compared:
+    """The kinds, triplets and overlaps of N pairs that are scored, as in :class:`Errors`."""
+
+    kinds: Codes
+    triplets: Codes
+    overlaps: Overlaps
+
+
+@dataclass(frozen=True, slots=True)
 class Errors:
     """The kinds of errors of N pairs that are scored, and of the M triplets of the ground truth.
 
@@ -73,26 +82,10 @@ def errors_of(truth: RelationshipsTruth, matches: PairMatches, threshold: float)
     Pairs that are not scored are compared with the triplets of their image too. Otherwise, the scoring time would
     reveal which pairs are scored.
     """
-    scored = matches.pairs.is_scored
-    anything, *others = [(best[scored], overlap[scored]) for best, overlap in _nearest(truth, matches)]
-    nearest = dict(zip(ONE_PART_WRONG, others, strict=True))
-    matches = matches[scored]
+    found = compared(truth, matches, threshold)
+    kinds, triplets, overlaps = found.kinds, found.triplets, found.overlaps
+    matches = matches[matches.pairs.is_scored]
     pairs, hits = matches.pairs, matches.hits
-    kinds = relationship_kinds(
-        exact=matches.overlaps,
-        relation=nearest["relation"][1],
-        subject=nearest["subject"][1],
-        object_=nearest["object"][1],
-        any_triplet=anything[1],
-        threshold=threshold,
-    )
-    kinds[hits] = NO_ERROR
-    triplets, overlaps = matches.triplets.copy(), matches.overlaps.copy()
-    for kind, (best, overlap) in {**nearest, "several": anything, "background": anything}.items():
-        chosen = kinds == RELATIONSHIP_KINDS.index(kind)
-        triplets[chosen], overlaps[chosen] = best[chosen], overlap[chosen]
-    triplets[overlaps == 0] = -1
-
     is_free = np.ones(len(truth.triplets), bool)
     is_free[triplets[hits]] = False
     is_fixable = np.isin(kinds, FIXABLE) & np.append(is_free, False)[triplets]
@@ -101,6 +94,32 @@ def errors_of(truth: RelationshipsTruth, matches: PairMatches, threshold: float)
     missed[triplets[fixed]] = kinds[fixed]
     relations = np.where(fixed, np.append(truth.triplet_relations, -1)[triplets], -1)
     return Errors(kinds, triplets, overlaps, relations, missed)
+
+
+def compared(truth: RelationshipsTruth, matches: PairMatches, threshold: float) -> Compared:
+    """Compare pairs with the triplets of their images, and return the results for the pairs that are scored.
+
+    The result for a pair depends on no other pair, except through the hits in ``matches``.
+    """
+    scored = matches.pairs.is_scored
+    anything, *others = [(best[scored], overlap[scored]) for best, overlap in _nearest(truth, matches)]
+    nearest = dict(zip(ONE_PART_WRONG, others, strict=True))
+    matches = matches[scored]
+    kinds = relationship_kinds(
+        exact=matches.overlaps,
+        relation=nearest["relation"][1],
+        subject=nearest["subject"][1],
+        object_=nearest["object"][1],
+        any_triplet=anything[1],
+        threshold=threshold,
+    )
+    kinds[matches.hits] = NO_ERROR
+    triplets, overlaps = matches.triplets.copy(), matches.overlaps.copy()
+    for kind, (best, overlap) in {**nearest, "several": anything, "background": anything}.items():
+        chosen = kinds == RELATIONSHIP_KINDS.index(kind)
+        triplets[chosen], overlaps[chosen] = best[chosen], overlap[chosen]
+    triplets[overlaps == 0] = -1
+    return Compared(kinds, triplets, overlaps)
 
 
 def _nearest(truth: RelationshipsTruth, matches: PairMatches) -> list[tuple[Codes, Overlaps]]:

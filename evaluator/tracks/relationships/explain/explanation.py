@@ -12,7 +12,7 @@ from evaluator.request import Progress
 from evaluator.tracks.interface import Outcome
 from evaluator.tracks.relationships.explain.errors import Errors, errors_of
 from evaluator.tracks.relationships.explain.figures import Figures
-from evaluator.tracks.relationships.explain.match_rows import COLUMNS, match_rows
+from evaluator.tracks.relationships.explain.match_rows import COLUMNS, TYPES, match_rows
 from evaluator.tracks.relationships.pairs import PairMatches, match
 from evaluator.tracks.relationships.scorer import outcome_of
 from evaluator.tracks.relationships.truth import RelationshipsParameters, RelationshipsTruth
@@ -34,7 +34,8 @@ def explain(
         name: _figures(truth, matches, scored, errors, name).explained(truth, report, name)
         for name, report in outcome.splits.items()
     }
-    return replace(outcome, splits=splits, matches=MatchTable(COLUMNS, partial(match_rows, truth, matches, errors)))
+    rows_of_matches = partial(match_rows, truth, matches, errors)
+    return replace(outcome, splits=splits, matches=MatchTable(COLUMNS, rows_of_matches, TYPES))
 
 
 def _figures(

@@ -3,7 +3,7 @@
 The report is identical to that of the reference implementation.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,22 +12,30 @@ from numpy.typing import NDArray
 from evaluator.kernels.curves.variants import CODES
 from evaluator.kernels.relationships.explaining import ARRIVAL, FALSE, FIXABLE, HIT, RELATION
 from evaluator.problems import Findings
+from evaluator.report import MatchTable
 from evaluator.request import ScoringRequest
 from evaluator.tracks.interface import Outcome
 from evaluator.tracks.relationships.entries import Integers
+from evaluator.tracks.relationships.explain.match_rows import COLUMNS, TYPES, Row
 from evaluator.tracks.relationships.fast.explained_curves import ExplainedCurves
+from evaluator.tracks.relationships.fast.match_rows import ExplainedRows
 from evaluator.tracks.relationships.fast.pairs import MergedPairs, add_all_notices, joined, read_file, scored_pairs
 from evaluator.tracks.relationships.fast.reader import RelationshipReader, kernel_truth
 from evaluator.tracks.relationships.fast.variants import PHRASE_CODE, PRIVATE_CODE
 from evaluator.tracks.relationships.truth import RelationshipsParameters, RelationshipsTruth
 from evaluator.tracks.shared.curves.variants import CodedCurves, Segments
+from evaluator.tracks.shared.fast import FileVersion
 from evaluator.truth import PRIVATE
+
+CONFIDENCE_AND_COORDINATES = [0, *range(2, 10)]  # Columns of ``RelationshipState.best_candidates``.
 
 
 def explained(
     truth: RelationshipsTruth, request: ScoringRequest, parameters: RelationshipsParameters, findings: Findings
 ) -> Outcome:
-    """Return the outcome of a submission, with the tables that explain it. The file is read once.
+    """Return the outcome of a submission, with the tables that explain it.
+
+    The file is read once, and again when the rows of the matches are requested.
 
     Raises
     ------
@@ -35,6 +43,7 @@ def explained(
         If the reference implementation must read the file.
     """
     resources, arrays = request.resources, kernel_truth(truth, explains=True)
+    version = FileVersion.of(request.submission)
     readers = read_file(request.submission, resources, arrays, parameters, explains=True)
     resources.progress("matching", 0.0)
     merged = MergedPairs.of(readers)
@@ -43,7 +52,14 @@ def explained(
     resources.progress("scoring", 0.0)
     outcome = scored_pairs(truth, readers, merged.entries, curves.areas, parameters.weights).outcome()
     splits = {name: curves.figures(name).explained(truth, report, name) for name, report in outcome.splits.items()}
-    return replace(outcome, splits=splits, curves=curves.rows)
+    header, best = readers[0].header, readers[0].state.best_candidates[:, CONFIDENCE_AND_COORDINATES]
+
+    def rows() -> Iterator[Row]:
+        threshold = parameters.iou_threshold
+        reader = RelationshipReader(arrays, header, threshold, explains=True, keeps_numbers=True)
+        return iter(ExplainedRows(truth, reader, version, resources, best))
+
+    return replace(outcome, splits=splits, curves=curves.rows, matches=MatchTable(COLUMNS, rows, TYPES))
 
 
 def explained_curves(

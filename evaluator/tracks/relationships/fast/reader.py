@@ -95,7 +95,15 @@ class RelationshipReader:
         explained, the triplet again, for pairs that would hit it if their error were fixed.
     """
 
-    def __init__(self, truth: KernelTruth, header: FileHeader, threshold: float, *, explains: bool = False) -> None:
+    def __init__(
+        self,
+        truth: KernelTruth,
+        header: FileHeader,
+        threshold: float,
+        *,
+        explains: bool = False,
+        keeps_numbers: bool = False,
+    ) -> None:
         self.truth = truth
         self.header = header
         self.threshold = threshold
@@ -115,8 +123,11 @@ class RelationshipReader:
             images=np.empty(0, np.int32),
             relations=np.empty(0, np.int32),
             outcomes=np.empty(0, np.uint8),
+            labels=np.empty((0, 2), np.int32),
+            numbers=np.empty((0, 9)),
         )
         self.entry_arrays = ["confidences", "images", "relations", *(["outcomes"] if explains else [])]
+        self.entry_arrays += ["labels", "numbers"] if keeps_numbers else []
 
     @property
     def predictions(self) -> int:
@@ -178,4 +189,4 @@ class RelationshipReader:
 
 
 def _longer(array: NDArray[Any], by: int) -> NDArray[Any]:
-    return np.concatenate([array, np.empty(by, array.dtype)])
+    return np.concatenate([array, np.empty((by, *array.shape[1:]), array.dtype)])

@@ -26,8 +26,6 @@ def score(
     truth: RelationshipsTruth, request: ScoringRequest, parameters: RelationshipsParameters, findings: Findings
 ) -> Outcome | ReferenceNeeded:
     """Score a submission on every split, or return the reason why the reference implementation is needed."""
-    if request.report.matches:
-        return ReferenceNeeded.EXPLANATION
     evaluate = explained if request.report.explains else outcome_of
     try:
         return evaluate(truth, request, parameters, findings)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from evaluator.catalog import ReportColumn, ReportTable
-from server.submissions.reports import ReportRow
 
+ReportRow = Mapping[str, Any]
 NOTHING = "nothing"
 
 

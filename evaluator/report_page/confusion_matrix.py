@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from evaluator.catalog import ReportTable
-from server.pages.report.tables import NOTHING, id_of
-from server.submissions.reports import ReportRow
+from evaluator.report_page.tables import NOTHING, ReportRow, id_of
 
 CLASSES_SHOWN = 8
 # A cell of the confusion matrix becomes one shade darker at 5%, at 20% and at 50% of its row's total.

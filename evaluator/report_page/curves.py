@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from evaluator.catalog import Track
-from server.submissions.reports import ReportRow
+from evaluator.report_page.tables import ReportRow
 
 # Curves are drawn in a plot area with the edges `LEFT`, `RIGHT`, `TOP` and `BOTTOM`, in units of the SVG view box.
 LEFT, RIGHT, TOP, BOTTOM = 34.0, 334.0, 8.0, 208.0
@@ -104,6 +104,7 @@ def envelope(precisions: Sequence[float]) -> list[float]:
 
 
 def precision_at(recall: float, recalls: Sequence[float], heights: Sequence[float]) -> float:
+    """Return the precision of a curve at a recall; 0 beyond its last recall."""
     index = bisect_left(recalls, recall)
     return heights[index] if index < len(heights) else 0.0
 
@@ -122,4 +123,16 @@ def step_path(recalls: Sequence[float], heights: Sequence[float]) -> str:
 
 
 def svg_point(recall: float, precision: float) -> tuple[float, float]:
+    """Return the coordinates of a point of a curve in the drawing."""
     return round(LEFT + recall * (RIGHT - LEFT), 1), round(BOTTOM - precision * (BOTTOM - TOP), 1)
+
+
+def chart_caption(chart: Chart, track: Track) -> str:
+    """Return a caption that explains a chart of precision/recall curves."""
+    first = f"{'Interpolated precision' if track.interpolated else 'Precision'} (y) against recall (x)."
+    if chart.chosen_class:
+        return f"{first} The area under a curve is its average precision."
+    return (
+        f"{first} The area under a curve is its average precision; the area under the mean curve is the mean average "
+        "precision."
+    )

@@ -1,0 +1,56 @@
+"""Renders the templates of the report with Jinja."""
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from evaluator.report_page import numbers
+from evaluator.report_page.score_digits import interval_text
+
+FOLDER = Path(__file__).parent
+# The order matters: a later style sheet can override an earlier one.
+STYLE_SHEETS = ("tokens", "text", "table", "report", "report_file")
+
+
+def render(name: str, **context: Any) -> str:
+    """Return the HTML of the template ``name`` without surrounding white space. All texts are escaped.
+
+    ``decimals`` is the number of decimals of scores, by default as many as they support. ``prefix`` is the beginning of
+    the ids of headings, for a page that contains a template several times. ``source`` is what contains the rows that
+    are not shown.
+    """
+    defaults = {"decimals": None, "prefix": "", "source": "report.json"}
+    return _environment().get_template(f"{name}.html").render({**defaults, **context}).strip()
+
+
+def styles() -> Markup:
+    """Return the style sheets of a report that is written to a file."""
+    texts = [(FOLDER / "static" / f"{name}.css").read_text(encoding="utf-8") for name in STYLE_SHEETS]
+    return Markup("\n".join(texts))
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(FOLDER / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals.update(
+        score=_safe(numbers.score_html),
+        share=_safe(numbers.share_html),
+        measured=_safe(numbers.measured_html),
+        number=numbers.number_text,
+        interval=interval_text,
+    )
+    return environment
+
+
+def _safe(function: Any) -> Any:
+    """Return a function whose result, which is HTML, is not escaped."""
+    return lambda *arguments: Markup(function(*arguments))

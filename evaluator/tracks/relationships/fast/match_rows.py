@@ -1,0 +1,119 @@
+"""Lists the outcome of each pair of a file that the fast path has explained. The file is read a second time.
+
+The rows are identical to those of the reference implementation. They are made block by block, so a pair needs no memory
+after its row has been written. The pairs that hit a triplet are known from the explanation of the score.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.kernels.reading import ENTRIES, UNCLAIMED
+from evaluator.metrics.errors import NO_ERROR
+from evaluator.request import Resources
+from evaluator.tracks.relationships.explain.errors import FIXABLE, MISSED, Compared, compared
+from evaluator.tracks.relationships.explain.match_rows import PairRows, Row
+from evaluator.tracks.relationships.fast.reader import RelationshipReader
+from evaluator.tracks.relationships.pairs import (
+    PairMatches,
+    Pairs,
+    nearest_phrases,
+    nearest_triplets,
+    pairs_of,
+)
+from evaluator.tracks.relationships.truth import RelationshipsTruth
+from evaluator.tracks.shared.fast import FileVersion, read_again
+
+
+class Claims:
+    """The pairs that claim the objects of a ground truth, found again while the file is read in order.
+
+    Parameters
+    ----------
+    best : float64 array of shape (objects, 9)
+        Confidence and coordinates of the best pair that claims each object, from the explanation of the score.
+    """
+
+    def __init__(self, best: NDArray[np.float64]) -> None:
+        self.best = best
+        self.is_free = best[:, 0] != UNCLAIMED
+
+    def won(self, targets: NDArray[np.int64], pairs: Pairs) -> NDArray[np.bool_]:
+        """Return which pairs win the object that they claim. ``targets`` is -1 for a pair that claims none.
+
+        Of several equal pairs, the first one in the file wins.
+        """
+        claims = np.flatnonzero(targets >= 0)
+        claims = claims[self.is_free[targets[claims]]]
+        numbers = np.column_stack([values[claims] for values in (pairs.confidences, *pairs.coordinates)])
+        claims = claims[(numbers == self.best[targets[claims]]).all(axis=1)]
+        objects, first = np.unique(targets[claims], return_index=True)
+        self.is_free[objects] = False
+        won = np.zeros(len(targets), bool)
+        won[claims[first]] = True
+        return won
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedRows:
+    """The rows of a file that the fast path has explained.
+
+    Attributes
+    ----------
+    truth : RelationshipsTruth
+    reader : RelationshipReader
+        A reader that keeps the numbers of pairs, and has not read anything.
+    submission : FileVersion
+    resources : Resources
+    best : float64 array of shape (3 × triplets, 9)
+        Confidence and coordinates of the best pair that claims each triplet, each phrase and, if its error were fixed,
+        each triplet.
+    """
+
+    truth: RelationshipsTruth
+    reader: RelationshipReader
+    submission: FileVersion
+    resources: Resources
+    best: NDArray[np.float64]
+
+    def __iter__(self) -> Iterator[Row]:
+        """Yield the rows; see :func:`evaluator.tracks.relationships.explain.match_rows.match_rows`."""
+        rows, claims, count = PairRows(self.truth), Claims(self.best), len(self.truth.triplets)
+        is_hit = self.best[:count, 0] != UNCLAIMED
+        missed = np.where(is_hit, NO_ERROR, MISSED)
+        for buffer, stop, position in read_again(self.submission, self.resources):
+            self.reader.state.counts[ENTRIES] = 0
+            self.reader.read(np.frombuffer(buffer, np.uint8), stop, position)
+            matches = self._matches(claims)
+            found = compared(self.truth, matches, self.reader.threshold)
+            fixing = self._fixing(claims, matches, found)
+            missed[found.triplets[fixing]] = found.kinds[fixing]
+            yield from rows.of_pairs(matches, found)
+        yield from rows.of_missed(np.where(is_hit, NO_ERROR, missed))
+
+    def _pairs(self) -> Pairs:
+        """Return the pairs of the block that has been read."""
+        state, count = self.reader.state, self.reader.entries
+        relations = state.relations[:count] % (len(self.truth.relations) + 1)
+        images, first, second, relations = (
+            codes.astype(np.int64) for codes in (state.images[:count], *state.labels[:count].T, relations)
+        )
+        numbers = state.numbers[:count]
+        codes = images, first, second, relations
+        return pairs_of(self.truth, codes, numbers[:, 0], numbers[:, 1:5], numbers[:, 5:])
+
+    def _matches(self, claims: Claims) -> PairMatches:
+        pairs, threshold, count = self._pairs(), self.reader.threshold, len(self.truth.triplets)
+        triplets, overlaps = nearest_triplets(self.truth, pairs)
+        phrases, phrase_overlaps = nearest_phrases(self.truth, pairs)
+        hits = claims.won(np.where(overlaps >= threshold, triplets, -1), pairs)
+        phrase_hits = claims.won(np.where(phrase_overlaps >= threshold, count + phrases, -1), pairs)
+        return PairMatches(pairs, triplets, overlaps, hits, phrase_hits)
+
+    def _fixing(self, claims: Claims, matches: PairMatches, found: Compared) -> NDArray[np.bool_]:
+        """Return which of the scored pairs would hit a triplet if their error were fixed."""
+        is_fixable = np.isin(found.kinds, FIXABLE) & (found.triplets >= 0)
+        targets = np.where(is_fixable, 2 * len(self.truth.triplets) + found.triplets, -1)
+        return claims.won(targets, matches.pairs[matches.pairs.is_scored])
