@@ -12,8 +12,9 @@ from evaluator.catalog import DETECTION
 from evaluator.kernels.detection.explained import OUTCOMES, Hierarchy
 from evaluator.problems import Findings
 from evaluator.request import ScoringRequest
+from evaluator.tracks.detection.fast.collecting_reader import evaluate_kept
 from evaluator.tracks.detection.fast.explained_split import ExplainedFile, ExplainedSplit
-from evaluator.tracks.detection.fast.explaining_reader import ExplainingReader, ObjectOutcomes, explain_kept
+from evaluator.tracks.detection.fast.explaining_reader import ExplainingReader, ObjectOutcomes
 from evaluator.tracks.detection.fast.reader import refuse_missing_images
 from evaluator.tracks.detection.fast.truth import hierarchy_of, kernel_truth
 from evaluator.tracks.detection.truth import DetectionParameters, DetectionTruth
@@ -53,7 +54,7 @@ def explained(
     if readers[0].header.kaggle:
         require_one_row_per_image(readers)
     else:
-        explain_kept(readers, predictions_of_images(readers))
+        evaluate_kept(readers, predictions_of_images(readers))
     add_notices(truth, readers, findings)
     resources.progress("scoring", 0.0)
     confusions = np.concatenate([np.empty(0, np.int64), *(part for reader in readers for part in reader.confusions)])
