@@ -103,10 +103,11 @@ def ratio(ones: Sequence[float], others: Sequence[float]) -> float:
 
 
 def sizes(small: Path, large: Path, truth: Path) -> Iterator[Row]:
-    wc, one, two, most = [], [], [], []
+    wc, one, two, most, turns = [], [], [], [], []
     for _ in range(ROUNDS):
         wc.append(wc_of(small))
         one.append(scored(DETECTION, truth, small))
+        turns.append(scored(DETECTION, truth, small, parameters={"protocol": "fiftyone"})["cpu"])
         two.append(scored(DETECTION, truth, small, threads=2))
         most.append(scored(DETECTION, truth, large, times=2))
     cpu = [each["cpu"] for each in one]
@@ -119,6 +120,8 @@ def sizes(small: Path, large: Path, truth: Path) -> Iterator[Row]:
     yield row("20M boxes: peak RSS / file size", 0.65, 0.45, rss / size, f"{rss >> 20:,} MiB")
     larger = [each["cpu"] for each in most]
     yield row("growth: CPU(20M) / CPU(5M)", 4.4, 4.1, ratio(larger, cpu), f"{median(larger):.2f} s")
+    name = "protocol=fiftyone on 5M boxes: CPU / CPU of the default"
+    yield row(name, 2, 1.3, ratio(turns, cpu), f"{median(turns):.2f} s / {median(cpu):.2f} s")
 
 
 def goldens(small: Path) -> Iterator[Row]:

@@ -17,7 +17,7 @@ from evaluator.catalog import Limits
 from evaluator.files import blocks, lines
 from evaluator.request import ReportOptions, Resources
 from evaluator.scoring import check, prepare
-from evaluator.tracks.detection.fast.explaining_reader import ExplainingReader
+from evaluator.tracks.detection.fast.collecting_reader import CollectingReader
 from evaluator.tracks.detection.fast.reader import DetectionReader
 from evaluator.tracks.relationships.fast.reader import RelationshipReader
 from evaluator.tracks.shared import fast as fast_path
@@ -38,6 +38,8 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
         {"expand_predictions": True},
         {"expand_predictions": True, "group_of_weight": 0.3},
         {"require_all_images": True},
+        {"protocol": "fiftyone"},
+        {"protocol": "fiftyone", "expand_predictions": True},
     ],
     "openimages-relationships": [{}, {}, {"iou_threshold": 0.3}, {"weights": (0.2, 0.3, 0.5)}],
 }
@@ -152,7 +154,7 @@ def guarded_blocks() -> Iterator[None]:
 
     with (
         patch.object(DetectionReader, "read", over(DetectionReader.read)),
-        patch.object(ExplainingReader, "read", over(ExplainingReader.read)),
+        patch.object(CollectingReader, "read", over(CollectingReader.read)),
         patch.object(RelationshipReader, "read", over(RelationshipReader.read)),
     ):
         yield

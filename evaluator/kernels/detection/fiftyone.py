@@ -10,24 +10,48 @@ from evaluator.kernels.jit import inlined, kernel, read_only
 
 ROUNDING = 10.0**10  # Overlaps of boxes are rounded to 10 decimal places.
 NEARLY_ONE = 1 - 1e-10
+CLEARLY_BELOW = 1e-9  # An overlap that is lower than the threshold by this amount cannot reach it by rounding.
 BOXES, RANGES = read_only(types.float64, 2), read_only(types.int64, 2)
 
 
 @inlined
-def _overlap(boxes, box, objects, target, of_union):
+def _coordinates_of(boxes, box):
+    return boxes[box, 0], boxes[box, 1], boxes[box, 2], boxes[box, 3]
+
+
+@inlined
+def _overlap(coordinates, objects, target, of_union, threshold):
     """Return the IoU of a box and an object or, if ``of_union`` is false, their IoA; 0 if the value is not finite.
 
-    IoA is the fraction of the box's area that lies inside the object. The value is rounded half up.
+    IoA is the fraction of the box's area that lies inside the object. The value is rounded half up. If it is clearly
+    below the threshold, 0 is returned without a division.
     """
-    width = min(boxes[box, 1], objects[target, 1]) - max(boxes[box, 0], objects[target, 0])
-    height = min(boxes[box, 3], objects[target, 3]) - max(boxes[box, 2], objects[target, 2])
+    x_min, x_max, y_min, y_max = coordinates
+    width = min(x_max, objects[target, 1]) - max(x_min, objects[target, 0])
+    height = min(y_max, objects[target, 3]) - max(y_min, objects[target, 2])
     common = max(height, 0.0) * max(width, 0.0)
-    whole = (boxes[box, 3] - boxes[box, 2]) * (boxes[box, 1] - boxes[box, 0])
+    whole = (y_max - y_min) * (x_max - x_min)
     if of_union:
         area = (objects[target, 3] - objects[target, 2]) * (objects[target, 1] - objects[target, 0])
         whole = whole + area - common
+    if common < (threshold - CLEARLY_BELOW) * whole:
+        return 0.0
     ratio = common / whole
     return np.floor(ratio * ROUNDING + 0.5) / ROUNDING if np.isfinite(ratio) else 0.0
+
+
+@inlined
+def highest_overlap(coordinates, objects, first, stop, threshold):
+    """Return the highest IoU of a prediction with the objects from ``first`` to ``stop``.
+
+    The result is 0 if no IoU reaches the threshold.
+    """
+    highest = 0.0
+    for target in range(first, stop):
+        overlap = _overlap(coordinates, objects, target, True, threshold)
+        if overlap >= threshold and overlap > highest:
+            highest = overlap
+    return highest
 
 
 @kernel(BOXES, BOXES, RANGES, types.float64, types.float64[::1])
@@ -44,27 +68,25 @@ def highest_overlaps(boxes, objects, ranges, threshold, highest):
         Receives the IoU.
     """
     for box in range(len(boxes)):
-        highest[box] = 0.0
-        for target in range(ranges[box, 0], ranges[box, 1]):
-            overlap = _overlap(boxes, box, objects, target, True)
-            if overlap >= threshold and overlap > highest[box]:
-                highest[box] = overlap
+        coordinates = _coordinates_of(boxes, box)
+        highest[box] = highest_overlap(coordinates, objects, ranges[box, 0], ranges[box, 1], threshold)
 
 
 @inlined
-def _best_object(boxes, box, objects, first, stop, threshold, available):
+def best_object(coordinates, objects, first, stop, threshold, available, offset):
     """Return the index of the best available object, its IoU, and the highest IoU with an already matched object.
 
     If no available object can be matched, the index is -1, and the IoU is the value at which the search starts:
-    ``threshold`` or, if ``threshold`` is 1, slightly less, so that a perfect overlap is still found.
+    ``threshold`` or, if ``threshold`` is 1, slightly less, so that a perfect overlap is still found. ``offset`` is the
+    index of the object to which the first element of ``available`` belongs.
     """
     lowest = min(threshold, NEARLY_ONE)
     best, best_overlap, highest_taken = np.int64(-1), lowest, lowest
     for target in range(first, stop):
-        overlap = _overlap(boxes, box, objects, target, True)
+        overlap = _overlap(coordinates, objects, target, True, threshold)
         if overlap < threshold:
             continue
-        if not available[target]:
+        if not available[target - offset]:
             if overlap > max(highest_taken, best_overlap):
                 best, best_overlap = np.int64(-1), lowest
             highest_taken = max(highest_taken, overlap)
@@ -74,7 +96,7 @@ def _best_object(boxes, box, objects, first, stop, threshold, available):
 
 
 @inlined
-def _best_group(boxes, box, groups, first, stop, threshold):
+def best_group(coordinates, groups, first, stop, threshold):
     """Return the index and the IoA of the group-of box with the highest IoA; (-1, 0) if no IoA reaches the threshold.
 
     IoA is the fraction of the prediction's area that lies inside the group-of box. In a tie, the last of these
@@ -82,7 +104,7 @@ def _best_group(boxes, box, groups, first, stop, threshold):
     """
     best, highest = np.int64(-1), 0.0
     for target in range(first, stop):
-        overlap = _overlap(boxes, box, groups, target, False)
+        overlap = _overlap(coordinates, groups, target, False, threshold)
         if overlap >= threshold and overlap >= highest and highest != 1.0:
             best, highest = np.int64(target), overlap
     return best, highest
@@ -121,13 +143,14 @@ def match_in_turn(order, boxes, objects, ranges, groups, group_ranges, threshold
     """
     for turn in range(len(order)):
         box = order[turn]
-        best, overlap, highest_taken = _best_object(
-            boxes, box, objects, ranges[box, 0], ranges[box, 1], threshold, available
+        coordinates = _coordinates_of(boxes, box)
+        best, overlap, highest_taken = best_object(
+            coordinates, objects, ranges[box, 0], ranges[box, 1], threshold, available, 0
         )
         group, share = np.int64(-1), 0.0
         if best < 0:
             overlap = 0.0
-            group, share = _best_group(boxes, box, groups, group_ranges[box, 0], group_ranges[box, 1], threshold)
+            group, share = best_group(coordinates, groups, group_ranges[box, 0], group_ranges[box, 1], threshold)
         elif highest_taken > overlap:
             best, overlap = np.int64(-1), 0.0
         else:

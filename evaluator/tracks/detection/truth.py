@@ -110,6 +110,19 @@ class DetectionTruth(ObjectTruth):
         objects, groups = (contains(self.labelled, keys) for keys in (self.object_keys, self.group_keys))
         return self._part(objects, groups, verified=self.labelled)
 
+    def for_reports(self, verified: Keys, counts: Keys) -> Self:
+        """Return a ground truth with other verified labels, and with only the arrays that score reports need.
+
+        Parameters
+        ----------
+        verified : int64 array
+            As in :attr:`~evaluator.tracks.shared.label_truth.VerifiedTruth.verified`.
+        counts : int64 array of shape (3, 2, labels)
+            As ``object_counts``.
+        """
+        arrays = {name: self.arrays[name] for name in ("usage", "listed_labels") if name in self.arrays}
+        return replace(self, arrays={**arrays, "verified": verified, "objects": counts})
+
     def without_copies(self) -> Self:
         """Return the ground truth without the copies of boxes and verified labels that the hierarchy adds."""
         objects, groups = self.object_is_annotated, self.group_is_annotated

@@ -3,7 +3,7 @@
 import json
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -26,6 +26,8 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
         {"expand_predictions": True, "expand_hierarchy": False},
         {"require_all_images": True},
         {"protocol": "fiftyone"},
+        {"protocol": "fiftyone", "iou_threshold": 0.3},
+        {"protocol": "fiftyone", "expand_predictions": True},
         {"protocol": "fiftyone", "classwise": False},
     ],
     "openimages-relationships": [{}, {"iou_threshold": 0.3}, {"weights": (0.2, 0.3, 0.5)}],
@@ -144,6 +146,16 @@ def boxes_with_negative_confidences(chance: random.Random) -> Large:
     return many_boxes(chance, [*cases.CONFIDENCES, *cases.NEGATIVE])
 
 
+def labelled_boxes(chance: random.Random) -> Large:
+    """Return :func:`many_boxes` with negative confidences and with labels for most boxes, as FiftyOne's rules need."""
+    large = boxes_with_negative_confidences(chance)
+    labels = [
+        f"image{number},{label},1" for number in range(2_500) for label in ("cat", "dog") if chance.random() < 0.9
+    ]
+    truth = {"image_labels.csv": "\n".join(["ImageID,LabelName,Confidence", *labels])}
+    return replace(large, truth=large.truth | truth)
+
+
 def many_pairs(chance: random.Random) -> Large:
     triplets = ["ImageID,LabelName1,LabelName2,RelationshipLabel,XMin1,XMax1,YMin1,YMax1,XMin2,XMax2,YMin2,YMax2"]
     rows = []
@@ -170,12 +182,15 @@ def many_pairs(chance: random.Random) -> Large:
         ("openimages-detection", many_boxes, EXPLAINED, {"expand_predictions": True}),
         ("openimages-detection", boxes_with_negative_confidences, ReportOptions(), {}),
         ("openimages-detection", boxes_with_negative_confidences, EXPLAINED, {}),
+        ("openimages-detection", labelled_boxes, ReportOptions(curves=True), {"protocol": "fiftyone"}),
+        ("openimages-detection", labelled_boxes, ReportOptions(), {"protocol": "fiftyone", "expand_predictions": True}),
         ("openimages-relationships", many_pairs, ReportOptions(), {}),
         ("openimages-relationships", many_pairs, EXPLAINED, {}),
     ],
     ids=[
         *("detection", "explained", "partial weights", "expanded", "expanded and explained"),
-        *("negative", "negative and explained", "relationships", "explained relationships"),
+        *("negative", "negative and explained", "FiftyOne", "FiftyOne, expanded"),
+        *("relationships", "explained relationships"),
     ],
 )
 def test_any_number_of_threads_gives_the_same_report(

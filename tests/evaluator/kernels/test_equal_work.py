@@ -139,6 +139,7 @@ TRACK_PARAMETERS: list[tuple[str, str, dict[str, Any]]] = [
     *((track, way, {}) for track, ways in private_facts.LISTED_BY.items() for way in ways),
     ("openimages-detection", "hierarchy", {"group_of_weight": 0.3}),
     ("openimages-detection", "hierarchy", {"expand_predictions": True}),
+    ("openimages-detection", "hierarchy", {"protocol": "fiftyone"}),
 ]
 FILES = {"crowds in all images": (private_facts.IMAGES, 1), "a crowd in one image, 2 threads": (["one"], 2)}
 

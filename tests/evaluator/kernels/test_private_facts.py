@@ -24,6 +24,7 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
         {"group_of_weight": 0.3},
         {"expand_predictions": True},
         {"protocol": "fiftyone"},
+        {"protocol": "fiftyone", "classwise": False},
     ],
     "openimages-relationships": [{}],
 }

@@ -9,7 +9,7 @@ import pytest
 from evaluator.catalog import Limits
 from evaluator.problems import Findings
 from evaluator.report import ReferenceNeeded
-from evaluator.request import Resources, ScoringRequest
+from evaluator.request import ReportOptions, Resources, ScoringRequest
 from evaluator.tracks import fast_path_of, scorer_of
 from evaluator.tracks.compiling import open_truth
 from evaluator.tracks.interface import Outcome
@@ -17,6 +17,8 @@ from tests.evaluator.kernels import cases  # Importing `cases` loads the compile
 
 assert cases.IMAGES
 HEADER = "ImageId,PredictionString"
+LONG_HEADER = "ImageID,LabelName,Score,XMin,YMin,XMax,YMax"
+NOTHING_MORE = ReportOptions()
 PREDICTIONS = {
     "openimages-detection": "/m/01yrx 0.5 0 0 0.5 0.5",
     "openimages-relationships": "0.5 /m/01yrx 0 0 0.5 0.5 /m/0bt9lr 0 0 0.5 0.5 at",
@@ -31,7 +33,14 @@ FILES = {
 }
 
 
-def outcome(folder: Path, track: str, content: bytes, limits: Limits, **parameters: Any) -> Outcome | ReferenceNeeded:
+def outcome(
+    folder: Path,
+    track: str,
+    content: bytes,
+    limits: Limits,
+    report: ReportOptions = NOTHING_MORE,
+    **parameters: Any,
+) -> Outcome | ReferenceNeeded:
     """Return the result of the fast path of a track: an outcome, or the reason why it cannot score the file."""
     for file in scorer_of(track).track.truth_files:
         if file.name in FILES:
@@ -39,7 +48,8 @@ def outcome(folder: Path, track: str, content: bytes, limits: Limits, **paramete
     scorer, submission = scorer_of(track), folder / "submission"
     submission.write_bytes(content)
     resolved = scorer.track.resolve(parameters)
-    request = ScoringRequest(track, folder, submission, resolved, resources=Resources(limits, threads=2))
+    resources = Resources(limits, threads=2)
+    request = ScoringRequest(track, folder, submission, resolved, report=report, resources=resources)
     truth, typed = open_truth(scorer, folder, resolved), scorer.parameters_of(resolved)
     return fast_path_of(scorer.track).score(truth, request, typed, Findings())
 
@@ -84,7 +94,7 @@ def test_a_damaged_gzip_file_is_not_scored_and_a_plain_file_is(track: str, tmp_p
 @pytest.mark.parametrize(
     ("parameters", "reason"),
     [
-        ({"protocol": "fiftyone"}, ReferenceNeeded.OTHER_PROTOCOL),
+        ({"protocol": "fiftyone", "classwise": False}, ReferenceNeeded.ACROSS_CLASSES),
         ({"require_all_images": True}, ReferenceNeeded.MISSING_IMAGES),
     ],
 )
@@ -93,3 +103,24 @@ def test_some_parameters_of_detection_need_the_reference_implementation(
 ) -> None:
     content = f"{HEADER}\nstreet,{PREDICTIONS['openimages-detection']}\n".encode()
     assert outcome(tmp_path, "openimages-detection", content, Limits(), **parameters) is reason
+
+
+@pytest.mark.parametrize("predictions", [10_000, 10_001])
+@pytest.mark.parametrize("header", [HEADER, LONG_HEADER], ids=["kaggle", "long"])
+def test_fiftyones_rules_need_the_reference_implementation_for_overfull_images(
+    header: str, predictions: int, tmp_path: Path
+) -> None:
+    row = PREDICTIONS["openimages-detection"]
+    rows = f"street,{' '.join([row] * predictions)}\n"
+    if header == LONG_HEADER:
+        rows = f"street,{row.replace(' ', ',')}\n" * predictions
+    content = f"{header}\n{rows}".encode()
+    found = outcome(tmp_path, "openimages-detection", content, Limits(), protocol="fiftyone")
+    assert (found is ReferenceNeeded.OVERFULL_IMAGE) == (predictions > 10_000)
+
+
+def test_explanations_by_fiftyones_rules_need_the_reference_implementation(tmp_path: Path) -> None:
+    content = f"{HEADER}\nstreet,{PREDICTIONS['openimages-detection']}\n".encode()
+    for report, fast in ((ReportOptions(explanation=True), False), (ReportOptions(curves=True), True)):
+        found = outcome(tmp_path, "openimages-detection", content, Limits(), report, protocol="fiftyone")
+        assert isinstance(found, Outcome) if fast else found is ReferenceNeeded.EXPLANATION

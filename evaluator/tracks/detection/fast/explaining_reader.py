@@ -1,7 +1,5 @@
 """Reads a detection submission in one thread, and determines the outcome of each prediction."""
 
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -19,26 +17,20 @@ from evaluator.kernels.detection.explained import (
     Predictions,
 )
 from evaluator.kernels.detection.explaining import explain
-from evaluator.kernels.detection.state import ALL_OF_IMAGE, COLLECTED, MAX_PER_IMAGE_AND_CLASS, KernelTruth
+from evaluator.kernels.detection.state import ALL_OF_IMAGE, MAX_PER_IMAGE_AND_CLASS, KernelTruth
 from evaluator.metrics.errors import MISSED
-from evaluator.tracks.detection.candidates import ancestors_of
 from evaluator.tracks.detection.explain.slices import BOUNDS
+from evaluator.tracks.detection.fast.collecting_reader import CollectingReader, with_copies
 from evaluator.tracks.detection.fast.overfull import Collected, within_cap
-from evaluator.tracks.detection.fast.reader import BYTES_PER_DETECTION, BlockReader
-from evaluator.tracks.detection.fast.truth import most_objects, without_annotations, without_copies
+from evaluator.tracks.detection.fast.truth import most_objects, without_copies
 from evaluator.tracks.detection.truth import DetectionParameters
 from evaluator.tracks.shared.curves.variants import Segments
-from evaluator.tracks.shared.fast import Bytes, FileHeader
+from evaluator.tracks.shared.fast import FileHeader
 
 # Maximum number of precision/recall curve entries that a prediction can cause: its own entry, an entry in the curve of
 # the right class if its class is wrong, and an entry of a group-of box that absorbs it, both with and without the class
 # hierarchy.
 ENTRIES_PER_PREDICTION = 4
-NO_CAPS = np.empty(0, np.uint8)
-# In the long layout, which has one line for each prediction, the rows of an image may be anywhere in the file. Images
-# are therefore processed after the whole file has been read. They are divided into this number of ranges, and a thread
-# needs memory for only one range at a time.
-PARTS = 64
 
 
 class ObjectOutcomes(NamedTuple):
@@ -56,11 +48,8 @@ class ObjectOutcomes(NamedTuple):
         return cls(np.full(len(truth.boxes), MISSED, np.int8), np.zeros(len(truth.groups), bool))
 
 
-class ExplainingReader(BlockReader):
+class ExplainingReader(CollectingReader):
     """Collects the predictions of each image, and then determines their outcomes. Each thread has its own reader.
-
-    In the Kaggle layout, each line has all predictions of an image. In the long layout, which has one line for each
-    prediction, all predictions are kept until the end of the file; see :func:`explain_kept`.
 
     Attributes
     ----------
@@ -68,8 +57,6 @@ class ExplainingReader(BlockReader):
         The confidences of precision/recall curve entries, and codes for their outcomes.
     confusions : list of int64 arrays
         The codes of false positives with a wrong class.
-    kept : list of (int, Predictions)
-        For a file in the long layout, the number of each block of lines, with the predictions in the block.
     """
 
     def __init__(
@@ -80,17 +67,13 @@ class ExplainingReader(BlockReader):
         parameters: DetectionParameters,
         objects: ObjectOutcomes,
     ) -> None:
-        collects = np.full(len(truth.usage), ALL_OF_IMAGE, np.uint8)
-        collects.flags.writeable = False
-        super().__init__(without_annotations(truth), header, parameters, collects)
-        self.full_truth = truth
+        super().__init__(truth, header, parameters, collects=ALL_OF_IMAGE)
         self.hierarchy = hierarchy
         self.objects = objects
         self.bounds = np.array(BOUNDS)
         self.bounds.flags.writeable = False
         self.segments: Segments = []
         self.confusions: list[NDArray[np.int64]] = []
-        self.kept: list[tuple[int, Predictions]] = []
         self.overlaps = self._new_overlaps(0)
         self.outcomes = self._new_outcomes(0)
 
@@ -115,53 +98,12 @@ class ExplainingReader(BlockReader):
         codes, confusions = np.empty(entries, np.uint32), np.empty(size, np.int64)
         return Outcomes(np.zeros(2, np.int64), np.empty(entries), codes, confusions, *self.objects)
 
-    def read(self, data: Bytes, stop: int, position: int) -> None:
-        """Read the lines before the offset ``stop``.
-
-        In the Kaggle layout, determine the outcomes of the predictions in these lines. In the long layout, only keep
-        the predictions, because other predictions for the same images may follow.
-
-        Raises
-        ------
-        Declined
-            If the reference implementation must read the file.
-        """
-        found = self.collect(data, stop)
-        if self.header.kaggle:
-            self.explain(found)
-        else:
-            self.kept.append((position, by_image(found)))
-
-    def collect(self, data: Bytes, stop: int) -> Predictions:
-        """Return the predictions in the lines before the offset ``stop``, in the order of the file.
-
-        The arrays are valid until the next call.
-
-        Raises
-        ------
-        Declined
-            If the reference implementation must read the file.
-        """
-        most = stop // BYTES_PER_DETECTION + 1
-        if most > len(self.state.collected):
-            self.state = self.state._replace(
-                collected_images=np.empty(most, np.int32),
-                collected_labels=np.empty(most, np.int32),
-                collected=np.empty((most, 5)),
-            )
-        self.state.counts[COLLECTED] = 0
-        self.read_block(data, stop)
-        state, count = self.state, int(self.state.counts[COLLECTED])
-        return Predictions(
-            state.collected_images[:count], state.collected_labels[:count], state.collected[:count], NO_CAPS
-        )
-
-    def explain(self, found: Predictions) -> None:
+    def evaluate_images(self, found: Predictions) -> None:
         """Determine the outcomes of predictions, and of the objects in the same images. Keep the curve entries.
 
         The predictions must include all predictions of each of these images.
         """
-        self.judge(found)
+        self._judge(found)
         written, confusions = self.outcomes.counts[WRITTEN], self.outcomes.counts[CONFUSIONS]
         self.segments.append((self.outcomes.confidences[:written].copy(), self.outcomes.entries[:written].copy()))
         self.confusions.append(self.outcomes.confusions[:confusions].copy())
@@ -175,6 +117,10 @@ class ExplainingReader(BlockReader):
         origins = np.arange(len(found.images))
         if len(self.full_truth.ancestors):
             found, origins = with_copies(self.full_truth, found)
+        self._judge(found)
+        return found, origins
+
+    def _judge(self, found: Predictions) -> None:
         size = len(found.images)
         if size > len(self.overlaps.others):
             self.overlaps, self.outcomes = self._new_overlaps(size), self._new_outcomes(size)
@@ -182,7 +128,6 @@ class ExplainingReader(BlockReader):
         self.outcomes.counts[:] = 0
         arguments = self.full_truth, self.hierarchy, found, self.overlaps, self.outcomes
         explain(*arguments, self.threshold, self.bounds)
-        return found, origins
 
     def _caps(self, found: Predictions) -> NDArray[np.uint8]:
         """Return whether each prediction is within the cap on predictions per image and class, as two bits; shape (N,).
@@ -204,66 +149,3 @@ class ExplainingReader(BlockReader):
         for truth, bit in ((self.full_truth, WITHIN_CAP), (plain, PLAIN_WITHIN_CAP)):
             caps[capped[within_cap(truth, rivals)]] |= bit
         return caps
-
-
-def with_copies(truth: KernelTruth, found: Predictions) -> tuple[Predictions, NDArray[np.int64]]:
-    """Return the given predictions and copies of them for the ancestors of their classes, ordered by image.
-
-    The copies for the same image follow the other predictions, as in the reference implementation. Also return the
-    index of the given prediction from which each of them comes.
-    """
-    known = np.flatnonzero(found.labels >= 0)
-    copies, ancestors = ancestors_of(truth.ancestors_from, truth.ancestors, found.labels[known])
-    rows = np.append(np.arange(len(found.labels)), known[copies])
-    labels = np.append(found.labels, ancestors.astype(np.int32))
-    order = np.argsort(found.images[rows], kind="stable")
-    rows = rows[order]
-    return Predictions(found.images[rows], labels[order], found.numbers[rows], NO_CAPS), rows
-
-
-def by_image(found: Predictions) -> Predictions:
-    """Return the given predictions, ordered by image. Predictions of the same image keep their order."""
-    order = np.argsort(found.images, kind="stable")
-    return found._replace(images=found.images[order], labels=found.labels[order], numbers=found.numbers[order])
-
-
-def piece_of(found: Predictions, start: int, stop: int) -> Predictions:
-    """Return the predictions from index ``start`` to ``stop``."""
-    images, labels, numbers = found.images[start:stop], found.labels[start:stop], found.numbers[start:stop]
-    return Predictions(images, labels, numbers, NO_CAPS)
-
-
-def joined(parts: Sequence[Predictions]) -> Predictions:
-    """Return all predictions of several parts, one part after another."""
-    images, labels = (np.concatenate([getattr(part, name) for part in parts]) for name in ("images", "labels"))
-    return Predictions(images, labels, np.concatenate([part.numbers for part in parts]), NO_CAPS)
-
-
-def explain_kept(readers: Sequence[ExplainingReader], predictions: NDArray[np.int64]) -> None:
-    """Determine the outcomes of the predictions that the readers have kept, after the whole file has been read.
-
-    Only the long layout, which has one line for each prediction, needs this step. There is one thread for each reader.
-    ``predictions`` is the number of predictions of each image.
-    """
-    blocks = {position: found for reader in readers for position, found in reader.kept}
-    kept = [blocks[position] for position in sorted(blocks)]
-    for reader in readers:
-        reader.kept.clear()
-    total = np.cumsum(predictions)
-    bounds = np.unique(np.searchsorted(total, np.linspace(0, predictions.sum(), PARTS + 1)[1:-1]))
-    bounds = np.concatenate([[0], bounds, [len(predictions)]])
-    positions = [np.searchsorted(found.images, bounds).tolist() for found in kept]
-
-    def work(number: int) -> None:
-        for part in range(number, len(bounds) - 1, len(readers)):
-            pieces = [
-                piece_of(found, at[part], at[part + 1])
-                for found, at in zip(kept, positions, strict=True)
-                if at[part] < at[part + 1]
-            ]
-            if pieces:
-                readers[number].explain(by_image(joined(pieces)))
-
-    with ThreadPoolExecutor(len(readers)) as pool:
-        for done in [pool.submit(work, number) for number in range(len(readers))]:
-            done.result()

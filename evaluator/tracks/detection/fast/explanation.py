@@ -14,8 +14,9 @@ from evaluator.problems import Findings
 from evaluator.report import MatchTable
 from evaluator.request import ScoringRequest
 from evaluator.tracks.detection.explain.match_rows import COLUMNS, TYPES, Row
+from evaluator.tracks.detection.fast.collecting_reader import evaluate_kept
 from evaluator.tracks.detection.fast.explained_split import ExplainedFile, ExplainedSplit
-from evaluator.tracks.detection.fast.explaining_reader import ExplainingReader, ObjectOutcomes, explain_kept
+from evaluator.tracks.detection.fast.explaining_reader import ExplainingReader, ObjectOutcomes
 from evaluator.tracks.detection.fast.match_rows import ExplainedRows
 from evaluator.tracks.detection.fast.reader import refuse_missing_images
 from evaluator.tracks.detection.fast.truth import hierarchy_of, kernel_truth
@@ -59,7 +60,7 @@ def explained(
     if readers[0].header.kaggle:
         require_one_row_per_image(readers)
     else:
-        explain_kept(readers, predictions_of_images(readers))
+        evaluate_kept(readers, predictions_of_images(readers))
     header = readers[0].header
     add_notices(truth, readers, findings)
     resources.progress("scoring", 0.0)

@@ -3,7 +3,7 @@
 Reports are identical to those of the reference implementation.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,23 +12,19 @@ from numpy.typing import NDArray
 
 from evaluator.catalog import DETECTION
 from evaluator.files.blocks import Declined
-from evaluator.kernels.curves.average_precision import MISS, PARTIAL_HIT
 from evaluator.kernels.detection.state import MAX_PER_IMAGE_AND_CLASS, NONE_OF_IMAGE, WITH_AREA, KernelTruth
-from evaluator.kernels.reading import NEGATIVE
-from evaluator.metrics.bootstrap import Numbers
 from evaluator.metrics.resampling import crowded_images
 from evaluator.problems import Findings
-from evaluator.report import ReferenceNeeded, SplitReport
+from evaluator.report import ReferenceNeeded
 from evaluator.request import Resources, ScoringRequest
-from evaluator.tracks.detection.entries import Entries, ScoredDetections
+from evaluator.tracks.detection.entries import ScoredDetections
 from evaluator.tracks.detection.fast.explanation import explained
+from evaluator.tracks.detection.fast.fiftyone import fiftyone_outcome
+from evaluator.tracks.detection.fast.file_entries import entries_with_images, report, sorted_entries
 from evaluator.tracks.detection.fast.reader import DetectionReader, refuse_missing_images
 from evaluator.tracks.detection.fast.truth import kernel_truth, public_kernel_truth
-from evaluator.tracks.detection.summary import EntryCounts, split_report
 from evaluator.tracks.detection.truth import DetectionParameters, DetectionTruth
 from evaluator.tracks.interface import Outcome
-from evaluator.tracks.shared.curves.buckets import HALVES, EntryBuckets
-from evaluator.tracks.shared.curves.weighted import WeightedBuckets
 from evaluator.tracks.shared.fast import (
     FileHeader,
     add_notices,
@@ -37,18 +33,32 @@ from evaluator.tracks.shared.fast import (
     require_one_row_per_image,
 )
 
+Evaluation = Callable[[DetectionTruth, ScoringRequest, DetectionParameters, Findings], Outcome]
+
 
 def score(
     truth: DetectionTruth, request: ScoringRequest, parameters: DetectionParameters, findings: Findings
 ) -> Outcome | ReferenceNeeded:
     """Score a submission on every split, or return the reason why the reference implementation is needed."""
-    if parameters.protocol != "tfod":
-        return ReferenceNeeded.OTHER_PROTOCOL
-    evaluate = outcome_of_explanation if request.report.explains else outcome_of
+    evaluate = evaluation_of(request, parameters)
+    if isinstance(evaluate, ReferenceNeeded):
+        return evaluate
     try:
         return evaluate(truth, request, parameters, findings)
     except Declined as declined:
         return declined.reason
+
+
+def evaluation_of(request: ScoringRequest, parameters: DetectionParameters) -> Evaluation | ReferenceNeeded:
+    """Return the function that scores or explains a submission, or the reason why there is none."""
+    wanted = request.report
+    if wanted.explains and parameters.protocol == "fiftyone":
+        return ReferenceNeeded.EXPLANATION
+    if not parameters.classwise:
+        return ReferenceNeeded.ACROSS_CLASSES
+    if parameters.protocol == "fiftyone":
+        return fiftyone_outcome
+    return outcome_of_explanation if wanted.explains else outcome_of
 
 
 def check(
@@ -92,9 +102,7 @@ def outcome_of(
     refuse_missing_images(readers, parameters)
     progress("scoring", 0.0)
     entries = entries_with_images(readers, weight) if request.report.needs_images else None
-    # Each label has one class for scored entries and one for unscored entries. All unknown labels count as one label.
-    classes = 2 * len(truth.labels) + 2
-    buckets = sorted_entries(readers, classes, weight, request.resources.threads)
+    buckets = sorted_entries(readers, truth, weight, request.resources.threads)
     add_notices(truth, readers, findings)
     splits = {name: report(truth, buckets, name, weight) for name in truth.splits}
     if entries is None:
@@ -176,28 +184,6 @@ def read_once(
     return read_all(submission, resources, DETECTION, readers)
 
 
-def sorted_entries(
-    readers: Sequence[DetectionReader], classes: int, group_weight: float, threads: int
-) -> EntryBuckets | WeightedBuckets:
-    """Return the curve entries of all threads, sorted by class and confidence."""
-    segments = [part for reader in readers for part in reader.entries()]
-    has_negatives = any(reader.state.counts[NEGATIVE] for reader in readers)
-    if has_negatives or group_weight not in (0.0, 1.0):
-        return WeightedBuckets.of(segments, classes, group_weight, threads)
-    buckets = EntryBuckets.of(segments, classes)
-    buckets.sort(threads)
-    return buckets
-
-
-def entries_with_images(readers: Sequence[DetectionReader], group_weight: float) -> Entries:
-    """Return the curve entries of all threads, with the image of each entry."""
-    segments = [part for reader in readers for part in reader.entries()]
-    confidences, codes = (np.concatenate(parts) for parts in zip(*segments, strict=True))
-    images = np.concatenate([part for reader in readers for part in reader.entry_images()])
-    weights = np.where(codes >= PARTIAL_HIT, group_weight, (codes & np.uint32(MISS) == 0).astype(float))
-    return Entries(images, (codes & np.uint32(PARTIAL_HIT - 1)) >> np.uint32(2), confidences, weights)
-
-
 def merge_threads(readers: Sequence[DetectionReader]) -> None:
     """Merge the matches that all threads have found, and match the predictions that they have collected."""
     first, *others = readers
@@ -212,17 +198,3 @@ def merge_threads(readers: Sequence[DetectionReader]) -> None:
     first.match_collected(readers)
     if not first.header.kaggle:
         first.finish()
-
-
-def report(
-    truth: DetectionTruth, buckets: EntryBuckets | WeightedBuckets, split: str, group_weight: float
-) -> SplitReport:
-    """Return the score report for one split."""
-    halves = HALVES[split]
-    hits, groups, false = buckets.counts(halves)[:, : len(truth.labels)]
-
-    def areas(positives: Numbers) -> Numbers:
-        return buckets.average_precisions(positives, halves)
-
-    counts = EntryCounts(hits + groups + false, hits + group_weight * groups, false)
-    return split_report(truth, split, group_weight, areas, counts)
