@@ -84,6 +84,7 @@ class ExplainingReader(BlockReader):
         collects.flags.writeable = False
         super().__init__(without_annotations(truth), header, parameters, collects)
         self.full_truth = truth
+        self.most_objects = most_objects(truth)
         self.hierarchy = hierarchy
         self.objects = objects
         self.bounds = np.array(BOUNDS)
@@ -95,7 +96,7 @@ class ExplainingReader(BlockReader):
         self.outcomes = self._new_outcomes(0)
 
     def _new_overlaps(self, size: int) -> Overlaps:
-        boxes, groups = most_objects(self.full_truth)
+        boxes, groups = self.most_objects
         return Overlaps(
             boxes=np.empty((2, size), np.int64),
             groups=np.empty((2, size), np.int64),
