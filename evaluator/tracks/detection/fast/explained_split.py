@@ -90,8 +90,9 @@ class ExplainedSplit:
     def curves(self) -> list[CurveRow]:
         """The precision/recall curves of the classes that are listed in the report."""
         truth, roles, rows = self.truth, self._scored, []
+        labels, names = list(truth.labels), list(truth.names)
         for label in truth.shown_labels(self.split):
-            named: CurveRow = {"label": truth.labels[label], "name": truth.names[label], "curve": "ap"}
+            named: CurveRow = {"label": labels[label], "name": names[label], "curve": "ap"}
             positives = float(self.positives[label])
             curve = self.found.curves.curve(label, roles, positives, self.weight)
             rows.append(row_of(named, float(self._areas[0, label]), positives, curve))

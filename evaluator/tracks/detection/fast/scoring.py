@@ -97,7 +97,7 @@ def outcome_of(
     classes = 2 * len(truth.labels) + 2
     buckets = sorted_entries(readers, classes, weight, request.resources.threads)
     add_notices(truth, readers, findings)
-    splits = {name: report(truth, buckets, name, weight) for name in truth.splits}
+    splits = truth.for_each_split(lambda name: report(truth, buckets, name, weight))
     if entries is None:
         return Outcome(splits)
     scored = ScoredDetections(truth, entries, weight, crowded_images(predictions_of_images(readers)))
