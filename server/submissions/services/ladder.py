@@ -54,12 +54,13 @@ def best_of_team(evaluation: Evaluation) -> Score | None:
         phase=submission.phase_id,
         team=submission.team_id,
         metric=submission.phase.declared_track.headline,
+        ladders=[submission.phase_id],
     )
     return found[0] if found else None
 
 
 @compiled_query
-def best_visible(*, signature: str, phase: int, team: int, metric: str) -> QuerySet[Any, Score]:
+def best_visible(*, signature: str, phase: int, team: int, metric: str, ladders: list[int]) -> QuerySet[Any, Score]:
     seen = headlines().filter(
         evaluation__signature=signature,
         evaluation__submission__phase=phase,
@@ -67,7 +68,7 @@ def best_visible(*, signature: str, phase: int, team: int, metric: str) -> Query
         evaluation__submission__hidden_at=None,
         metric=metric,
     )
-    return seen.visible(ladders=[phase]).order_by("-value", "evaluation")[:1]
+    return seen.visible(ladders=ladders).order_by("-value", "evaluation")[:1]
 
 
 def headlines() -> ScoreQuerySet:
