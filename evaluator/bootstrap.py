@@ -2,16 +2,17 @@
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import cast
 
 import numpy as np
 
 from evaluator.catalog import TRACKS
-from evaluator.draws import Draws, blocks_of
+from evaluator.derived import derived
+from evaluator.draws import Draws, Weights, blocks_of
 from evaluator.metrics.bootstrap import Interval, Numbers, recentred_interval
-from evaluator.metrics.resampling import ImageRows, rows_of_images
+from evaluator.metrics.resampling import CurveSteps, ImageGroups, ImageRows, rows_of_images
 from evaluator.metrics.share_intervals import Trials, share_interval
 from evaluator.report import SplitReport
 from evaluator.request import Bootstrap, Progress, Resources
@@ -19,6 +20,8 @@ from evaluator.tracks.interface import Engine, Outcome, Splits, Statistics
 from evaluator.truth import Truth
 
 KERNELS = "evaluator.kernels.bootstrap"
+# The sums of more groups of images than this are not kept, because they need 8 KiB for each group and 1,000 replicates.
+MOST_GROUPS = 2_000
 # The position of a split in this tuple is part of the random seed of its bootstrap replicates, so the order must not
 # change.
 SPLITS = ("all", "public", "private")
@@ -58,12 +61,47 @@ def _replicates(
     draws = Draws(truth.sha256, SPLITS.index(split), bootstrap.seed, images, bootstrap.replicates, truth.salt)
     sums, statistics, block = engine(), statistics_of(rows_of_images(in_split)), blocks_of(draws, bootstrap.draws)
     parts: list[Mapping[str, Numbers]] = []
+
+    def metrics(number: int) -> Mapping[str, Numbers]:
+        return statistics.metrics(block(number), SumsOfTruth(sums, truth, (draws.file_name, number)))
+
     # If computing one block of bootstrap replicates fails, the remaining blocks are cancelled.
     with ThreadPoolExecutor(resources.threads) as pool:
-        for part in pool.map(lambda number: statistics.metrics(block(number), sums), range(draws.blocks)):
+        for part in pool.map(metrics, range(draws.blocks)):
             parts.append(part)
             resources.progress("bootstrapping", len(parts) / draws.blocks)
     return {name: np.concatenate([part[name] for part in parts])[: draws.replicates] for name in parts[0]}
+
+
+@dataclass(frozen=True, slots=True)
+class SumsOfTruth:
+    """An engine that keeps the sums over the objects of a ground truth, which are the same for all submissions.
+
+    Attributes
+    ----------
+    engine : Engine
+        Computes everything that is not kept.
+    truth : Truth
+    block : (str, int)
+        Identifies the block of bootstrap replicates: the name of their draws, which are those of one split, and the
+        index of the block.
+    """
+
+    engine: Engine
+    truth: Truth
+    block: tuple[str, int]
+
+    def sums(self, weights: Weights, groups: ImageGroups) -> Numbers:
+        """Return the total image weight of each group of images; see :meth:`Engine.sums`."""
+        if not groups.name or len(groups.ends) > MOST_GROUPS:
+            return self.engine.sums(weights, groups)
+        return derived(self.truth, (groups.name, *self.block), lambda: self.engine.sums(weights, groups))
+
+    def average_precisions(
+        self, weights: Weights, steps: CurveSteps, positives: Numbers, partial_weight: float
+    ) -> Numbers:
+        """Return the area under each curve in each replicate; see :meth:`Engine.average_precisions`."""
+        return self.engine.average_precisions(weights, steps, positives, partial_weight)
 
 
 def engine() -> Engine:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluator.file_states import Identity, identity_of, is_settled
 from evaluator.salt import replicate_entropy
 
 Weights = NDArray[np.uint8]
@@ -18,6 +19,8 @@ LANES = 64
 # An image weight is stored in one byte. If it exceeds 255 (probability about 10**-500), the replicate is drawn again.
 MAX_WEIGHT = 255
 MAGIC = b"PODIUM\x00D"
+# The state of each file of image weights that this process has verified.
+_VERIFIED: dict[Path, Identity] = {}
 HEADER_BYTES = 64  # A file of image weights starts with the magic number, the sha256 of the weights, and padding.
 
 
@@ -124,14 +127,24 @@ def blocks_of(draws: Draws, folder: Path | None) -> Callable[[int], Weights]:
 def _mapped(path: Path, draws: Draws) -> Weights | None:
     """Return the image weights in a file as a memory-mapped array, or None if the file is missing or damaged.
 
-    The array has the shape (blocks, images, LANES). Each block contains the weights of LANES bootstrap replicates.
+    The array has the shape (blocks, images, LANES). Each block contains the weights of LANES bootstrap replicates. The
+    weights are compared with their checksum once for each state of the file.
     """
     shape = (draws.blocks, draws.images, LANES)
-    if not path.exists() or path.stat().st_size != HEADER_BYTES + int(np.prod(shape)):
+    if not path.exists():
         return None
-    memory = np.asarray(np.memmap(path, np.uint8, "r"))
+    with path.open("rb") as file:
+        identity = identity_of(os.fstat(file.fileno()))
+        if os.fstat(file.fileno()).st_size != HEADER_BYTES + int(np.prod(shape)):
+            return None
+        memory = np.asarray(np.memmap(file, np.uint8, "r"))
     body = memory[HEADER_BYTES:]
-    return body.reshape(shape) if memory[:HEADER_BYTES].tobytes() == _header(sha256(body.data).digest()) else None
+    if _VERIFIED.get(path) != identity:
+        if memory[:HEADER_BYTES].tobytes() != _header(sha256(body.data).digest()):
+            return None
+        if is_settled(identity):
+            _VERIFIED[path] = identity
+    return body.reshape(shape)
 
 
 def _write(path: Path, draws: Draws) -> None:

@@ -3,7 +3,6 @@
 import json
 import os
 import struct
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from hashlib import sha256
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluator.file_states import Identity, identity_of, is_settled
 from evaluator.problems import DamagedTruth
 
 MAGIC = b"PODIUM\x00\x05"
@@ -22,12 +22,8 @@ ALIGNMENT = 64
 DAMAGED = "is damaged: its checksum does not match; prepare it again"
 CHANGED = "was changed while it was being read"
 FOREIGN = "was prepared by a different version of podium, or is damaged; prepare it again"
-# The arrays of a prepared ground truth file that was modified within this time are verified again, because file
-# timestamps may not distinguish two modifications in quick succession.
-SETTLED_NS = 2 * 10**9
 Entry = Mapping[str, Any]
 """An array's entry in the header: name, dtype, shape, offset (``at``), size in bytes and sha256."""
-Identity = tuple[int, ...]
 # The last known state of each prepared ground truth file, and the names of the arrays that were verified in this state.
 _VERIFIED: dict[Path, tuple[Identity, set[str]]] = {}
 
@@ -66,7 +62,7 @@ class Mapped(Mapping[str, NDArray[Any]]):
     ----------
     path : Path
     identity : tuple of int
-        Identifies the state of the file; see :func:`identity_of`.
+        Identifies the state of the file; see :func:`evaluator.file_states.identity_of`.
     body : uint8 array
         The content of the file after its header.
     entries : mapping of str to Entry
@@ -99,6 +95,11 @@ class Mapped(Mapping[str, NDArray[Any]]):
     def __len__(self) -> int:
         """Return the number of arrays."""
         return len(self._entries)
+
+    @property
+    def settled_state(self) -> tuple[Path, Identity] | None:
+        """The path and the state of the file, or None if the file was modified very recently."""
+        return (self._path, self._identity) if is_settled(self._identity) else None
 
     def verify(self) -> None:
         """Verify the checksums of all arrays that have not been verified before."""
@@ -135,17 +136,12 @@ def opened(path: Path) -> tuple[dict[str, Any], Mapped]:
     return header, Mapped(path, identity, memory[START.size + length :], entries, _verified(path, identity))
 
 
-def identity_of(state: os.stat_result) -> Identity:
-    """Return a tuple that identifies the state of a file. Its first value is the later of mtime and ctime."""
-    return max(state.st_mtime_ns, state.st_ctime_ns), state.st_dev, state.st_ino, state.st_size
-
-
 def _verified(path: Path, identity: Identity) -> set[str]:
     """Return the names of the arrays that this process has verified in the given state of a file.
 
     If the file was modified very recently, the set is empty, because its modification time is not reliable yet.
     """
-    if time.time_ns() - identity[0] < SETTLED_NS:
+    if not is_settled(identity):
         return set()
     if _VERIFIED.get(path, ((), set()))[0] != identity:
         _VERIFIED[path] = (identity, set())

@@ -4,6 +4,7 @@ import json
 import zlib
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 
@@ -95,6 +96,16 @@ def headline_replicates(report: Report) -> dict[str, bytes]:
 
 
 def explanations(report: Report) -> dict[str, bytes]:
-    """Return the explanation of a submission's score on each split, as JSON compressed with zlib."""
-    texts = {split: json.dumps(explanation(report, split), allow_nan=False) for split in report.splits}
-    return {split: zlib.compress(text.encode()) for split, text in texts.items()}
+    """Return the explanation of a submission's score on each split, as JSON compressed with zlib.
+
+    If two splits contain the same images, they have the same part of the report, which is converted only once.
+    """
+    contents: dict[str, bytes] = {}
+    for split, part in report.splits.items():
+        same = next((name for name in contents if report.splits[name] is part), None)
+        contents[split] = contents[same] if same else compressed(explanation(report, split))
+    return contents
+
+
+def compressed(content: dict[str, Any]) -> bytes:
+    return zlib.compress(json.dumps(content, allow_nan=False).encode())

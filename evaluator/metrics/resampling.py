@@ -6,7 +6,7 @@ Therefore, each object and each entry is represented by the row index of its ima
 indices are stored in the order in which the weights are added.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -83,13 +83,19 @@ class ImageGroups:
         Rows of the matrix of image weights, group by group.
     ends : int64 array of shape (groups,)
         End of each group in ``rows``.
+    name : str
+        Identifies the groups among all groups that depend only on the ground truth and the split; empty if they depend
+        on the submission.
     """
 
     rows: NDArray[np.int32]
     ends: NDArray[np.int64]
+    name: str = field(default="", repr=False)
 
     @classmethod
-    def of(cls, groups: NDArray[np.integer[Any]], rows: NDArray[np.int32], count: int) -> "ImageGroups":
+    def of(
+        cls, groups: NDArray[np.integer[Any]], rows: NDArray[np.int32], count: int, *, name: str = ""
+    ) -> "ImageGroups":
         """Return ``count`` groups. Group ``groups[i]`` contains the image in row ``rows[i]``, unless this is -1.
 
         >>> ImageGroups.of(np.array([1, 0, 1]), np.array([5, 6, -1], np.int32), 2)
@@ -97,7 +103,7 @@ class ImageGroups:
         """
         has_row = rows != NO_ROW
         groups, rows = groups[has_row], rows[has_row]
-        return cls(rows[_stable_order(groups)], np.cumsum(np.bincount(groups, minlength=count)))
+        return cls(rows[_stable_order(groups)], np.cumsum(np.bincount(groups, minlength=count)), name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,42 +1,70 @@
 """Scores one file several times, and prints the lowest time and the peak memory of this process as JSON.
 
-Usage: `measure.py TRACK TRUTH FILE THREADS TIMES REPLICATES PARAMETERS [DRAWS]`. PARAMETERS is JSON. DRAWS is a folder
-in which the bootstrap weights are stored.
+Usage: `measure.py TRACK TRUTH FILE OPTIONS`. OPTIONS is JSON with the fields of `Options`.
 """
 
 import json
 import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter, process_time
+from typing import Any
 
+from evaluator.explanation import explanation
+from evaluator.report import Report
 from evaluator.request import Bootstrap, ReportOptions, Resources, ScoringRequest
 from evaluator.scoring import load_kernels, score
 
 
-def main(
-    track: str, truth: str, file: str, threads: str, times: str, replicates: str, parameters: str, draws: str = ""
-) -> None:
+@dataclass(frozen=True)
+class Options:
+    """How a file is scored, and how often.
+
+    `replicates` is the number of bootstrap replicates, or 0 for none. `draws` is a folder in which the bootstrap
+    weights are stored. If `explained` is true, the score is also explained, as the service does for its report pages.
+    """
+
+    threads: int = 1
+    times: int = 3
+    replicates: int = 0
+    draws: str = ""
+    explained: bool = False
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def report(self) -> ReportOptions:
+        folder = Path(self.draws) if self.draws else None
+        bootstrap = Bootstrap(self.replicates, draws=folder) if self.replicates else None
+        return ReportOptions(curves=self.explained, explanation=self.explained, bootstrap=bootstrap)
+
+
+def main(track: str, truth: str, file: str, text: str) -> None:
+    options = Options(**json.loads(text))
     load_kernels()
     request = ScoringRequest(
         track,
         Path(truth),
         Path(file),
-        parameters=json.loads(parameters),
-        report=ReportOptions(bootstrap=drawing(int(replicates), draws)),
-        resources=Resources(threads=int(threads)),
+        parameters=options.parameters,
+        report=options.report,
+        resources=Resources(threads=options.threads),
     )
     cpu, wall, way = [], [], ""
-    for _ in range(int(times)):
+    for _ in range(options.times):
         cpu_before, before = process_time(), perf_counter()
-        way = score(request).way
+        way = made(request, explained=options.explained).way
         cpu.append(process_time() - cpu_before)
         wall.append(perf_counter() - before)
     print(json.dumps({"cpu": min(cpu), "wall": min(wall), "rss": peak(), "way": way}))
 
 
-def drawing(replicates: int, draws: str) -> Bootstrap | None:
-    """Return the bootstrap options, or None if the number of replicates is 0."""
-    return Bootstrap(replicates, draws=Path(draws) if draws else None) if replicates else None
+def made(request: ScoringRequest, *, explained: bool) -> Report:
+    """Score a file, and shorten the explanation of each split if there is one."""
+    report = score(request)
+    for split in report.splits if explained else ():
+        explanation(report, split)
+    return report
 
 
 def peak() -> int:

@@ -1,17 +1,18 @@
-"""Measures how long the real service takes to score a small file, and the round-trip time of a task that does nothing.
+"""Measures how long the real service takes to score a small file and to complete its page, and a bare round trip.
 
-`python -m tests.benchmarks.service MADE` prints the medians of the two durations in seconds. MADE is a folder that was
-written by `challenge.write`.
+`python -m tests.benchmarks.service MADE` prints lists of seconds as JSON. MADE is a folder that was written by
+`challenge.write`.
 """
 
 import json
 import shutil
 import sys
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from statistics import median
 from tempfile import TemporaryDirectory
 from time import perf_counter
+from typing import Any
 
 import django
 from celery import Celery
@@ -19,14 +20,27 @@ from redis import Redis
 
 django.setup()  # Django must be set up before the following imports, because some of these modules define models.
 
-from server.submissions.queue import EVALUATE, RERUN  # noqa: E402
+from server.submissions.queue import EVALUATE  # noqa: E402
 from tests.benchmarks.probe import NOTHING  # noqa: E402
 from tests.flows.running import Running  # noqa: E402
-from tests.flows.taking_part import CHALLENGE, open_challenge  # noqa: E402
+from tests.flows.taking_part import open_challenge  # noqa: E402
+from tests.flows.waiting import wait_for  # noqa: E402
 
 TIMES = 30
 BYTES = 100_000
 PATIENCE_SECONDS = 300
+POLL_SECONDS = 0.005
+# Participants see the whole report, because the page is complete only with its tables and curves.
+CHALLENGE = """
+slug: flows
+title: Flows
+phases:
+  - slug: main
+    title: Main
+    track: openimages-detection
+    quota: {per_day: 1000, attempts_per_day: 1000}
+    feedback: {scores: exact, classes: true}
+"""
 # The uploaded files are parts of one large file. Each part begins this number of lines after the beginning of the
 # previous part, so that no two are equal.
 UNLIKE_EACH_OTHER = 10
@@ -47,28 +61,50 @@ def main(made: str) -> None:
             service.stop()
 
 
-def measured(service: Running, predictions: Path) -> dict[str, float]:
-    """Measure how long the worker takes to score a file, and to run a task that does nothing.
+def measured(service: Running, predictions: Path) -> dict[str, list[float]]:
+    """Return three lists of seconds: to run a task that does nothing, to score a file, and to complete its page.
 
-    The two measurements alternate, so that the load of the machine affects both equally. The first round is discarded.
+    They are measured alternately, so that all face the same machine load. The first round is discarded.
     """
     url = json.loads((service.home / "runtime.json").read_text())["redis_url"]
     celery = Celery(broker=url.replace("unix://", "redis+socket://", 1))
     celery.conf.task_ignore_result = True
-    scoring, nothing = [], []
+    nothing, scoring, page = [], [], []
     with Redis.from_url(url, socket_timeout=2 * PATIENCE_SECONDS) as broker:
-        for file in cut(predictions, TIMES + 1):
-            sent = perf_counter()
+        files = iter(cut(predictions, 2 * (TIMES + 1)))
+        for to_score, to_complete in zip(files, files, strict=True):
+            began = perf_counter()
             celery.send_task(NOTHING)
             answer(broker, NOTHING)
-            nothing.append(perf_counter() - sent)
-            service.upload(file)
+            nothing.append(perf_counter() - began)
+            # A worker can be woken without a job. Such a task would be mistaken for the scoring.
+            broker.delete(f"answers:{EVALUATE}")
+            identifier = uploaded(service, to_score)
             scoring.append(answer(broker, EVALUATE))
-            # When a submission has a score, two background jobs compute its confidence interval and explanation. Wait
-            # for both jobs, so that they do not delay the next measurement.
-            for _ in ("interval", "explanation"):
-                answer(broker, RERUN)
-    return {"scoring": median(scoring[1:]), "nothing": median(nothing[1:])}
+            wait_for(partial(is_complete, service, identifier), seconds=PATIENCE_SECONDS)
+            began = perf_counter()
+            identifier = uploaded(service, to_complete)
+            wait_for(partial(is_complete, service, identifier), seconds=PATIENCE_SECONDS, every=POLL_SECONDS)
+            page.append(perf_counter() - began)
+    return {"nothing": nothing[1:], "scoring": scoring[1:], "page": page[1:]}
+
+
+def uploaded(service: Running, content: bytes) -> str:
+    """Upload a file, and return the id of the submission."""
+    status, response = service.upload(content)
+    if status != 201:
+        raise RuntimeError(f"the upload was refused: {response}")
+    return str(response["id"])
+
+
+def is_complete(service: Running, identifier: str) -> bool:
+    """Return whether a report contains all that the page of a submission shows: scores, intervals, explanation."""
+    status, report = service.ask("GET", f"/api/v1/submissions/{identifier}/report")
+    return status == 200 and report["explanation"] == "ready" and all(map(has_intervals, report["splits"].values()))
+
+
+def has_intervals(split: Any) -> bool:
+    return bool(split["metrics"] and split["intervals"])
 
 
 def cut(predictions: Path, count: int) -> list[bytes]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluator import prepared
+from evaluator import file_states, prepared
 from evaluator.catalog import TRACKS
 from evaluator.cli import main
 from evaluator.problems import DamagedTruth, PreparedOtherwise
@@ -141,7 +141,7 @@ def hashed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def test_a_process_verifies_a_file_again_only_after_a_change(
     detection: Path, hashed: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(prepared, "SETTLED_NS", 0)
+    monkeypatch.setattr(file_states, "SETTLED_NS", 0)
     Truth.load(detection, whole=True)
     first, hashed[:] = sum(hashed), []
     Truth.load(detection, whole=True)

@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from hashlib import sha256
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluator.derived import derived
 from evaluator.metrics.average_precision import indices_by_group, reported_average_precisions
 from evaluator.metrics.bootstrap import MeanAveragePrecision, Numbers, Weights
 from evaluator.metrics.resampling import HIT, MISS, PARTIAL_HIT, CurveSteps, ImageGroups, ImageRows, crowded_entries
@@ -108,15 +110,21 @@ class ScoredDetections:
         kinds = np.where(entries.weights >= 1, HIT, np.where(entries.weights > 0, PARTIAL_HIT, MISS)).astype(np.uint8)
         rows, crowded = image_rows[entries.images], crowded_entries(self.crowded, entries.images, image_rows)
         return DetectionStatistics(
-            self._images_of(self.truth.object_keys, image_rows),
-            self._images_of(self.truth.group_keys, image_rows),
+            self._images_of("objects", image_rows),
+            self._images_of("groups", image_rows),
             CurveSteps.of(entries.classes, entries.confidences, kinds, rows, count, crowded=crowded),
             self.group_weight,
         )
 
-    def _images_of(self, keys: NDArray[np.int64], image_rows: ImageRows) -> ImageGroups:
-        images, classes = self.truth.images_and_labels(keys)
-        return ImageGroups.of(classes, image_rows[images], len(self.truth.labels))
+    def _images_of(self, name: Literal["objects", "groups"], image_rows: ImageRows) -> ImageGroups:
+        """Return the images of the ordinary objects of each class, or of the groups."""
+        truth = self.truth
+
+        def images() -> ImageGroups:
+            images, classes = truth.images_and_labels(truth.object_keys if name == "objects" else truth.group_keys)
+            return ImageGroups.of(classes, image_rows[images], len(truth.labels), name=name)
+
+        return derived(truth, (name, sha256(image_rows.data).digest()), images)
 
 
 @dataclass(frozen=True, slots=True)

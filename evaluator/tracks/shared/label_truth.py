@@ -7,6 +7,7 @@ from typing import Self, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluator.derived import derived
 from evaluator.truth import PRIVATE, PUBLIC, StoredArray, StoredTexts, Truth
 
 USAGES_OF_SPLITS = {"all": [PUBLIC, PRIVATE], "public": [PUBLIC], "private": [PRIVATE]}
@@ -174,6 +175,16 @@ class ObjectTruth(VerifiedTruth):
     def ancestors_from(self) -> NDArray[np.int64]:
         """Index into ``ancestors`` of the first ancestor of each label, followed by the end; shape (labels + 1,)."""
         return np.append(0, self.ancestor_ends)
+
+    @property
+    def object_places(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """The codes of the image and of the label of each ordinary object, followed by those of the groups."""
+
+        def places() -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+            images, labels = self.images_and_labels(np.concatenate([self.object_keys, self.group_keys]))
+            return images.astype(np.int32), labels.astype(np.int32)
+
+        return derived(self, "object places", places)
 
     @property
     def has_copies(self) -> bool:

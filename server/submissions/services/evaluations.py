@@ -73,13 +73,15 @@ def add_intervals(
 def find_same(submission: Submission, *, truth: Truth, report: dict[str, Any]) -> Evaluation | None:
     """Return the submission's recorded evaluation that corresponds to a report, or None if there is none.
 
-    The evaluation and the report must have the same ground truth, evaluator version and evaluation signature.
+    The evaluation and the report must have the same ground truth, evaluator version and evaluation signature. The
+    stored report, which is large, is not read.
 
     Raises NotReproducible if the evaluation's scores differ from the report's.
     """
-    found = Evaluation.objects.filter(
+    same = Evaluation.objects.filter(
         submission=submission, truth=truth, evaluator_version=__version__, signature=report["signature"]
-    ).first()
+    )
+    found = same.defer("report").first()
     if found is None:
         return None
     metrics = {name: split["metrics"] for name, split in report["splits"].items()}

@@ -11,7 +11,11 @@ from collections.abc import Sequence
 from math import isnan
 from operator import sub
 from statistics import stdev
+from typing import Any
 
+from django.db.models import QuerySet
+
+from server.compiled_queries import compiled_query
 from server.submissions.models import Evaluation, Replicates, Score, ScoreQuerySet, Submission
 
 
@@ -45,18 +49,31 @@ def best_of_team(evaluation: Evaluation) -> Score | None:
     Hidden submissions do not count.
     """
     submission = evaluation.submission
-    seen = headlines().filter(
-        evaluation__signature=evaluation.signature,
-        evaluation__submission__phase=submission.phase_id,
-        evaluation__submission__team=submission.team_id,
-        evaluation__submission__hidden_at=None,
+    found = best_visible(
+        signature=evaluation.signature,
+        phase=submission.phase_id,
+        team=submission.team_id,
         metric=submission.phase.declared_track.headline,
+        ladders=[submission.phase_id],
     )
-    return seen.visible(ladders=[submission.phase_id]).order_by("-value", "evaluation").first()
+    return found[0] if found else None
+
+
+@compiled_query
+def best_visible(*, signature: str, phase: int, team: int, metric: str, ladders: list[int]) -> QuerySet[Any, Score]:
+    seen = headlines().filter(
+        evaluation__signature=signature,
+        evaluation__submission__phase=phase,
+        evaluation__submission__team=team,
+        evaluation__submission__hidden_at=None,
+        metric=metric,
+    )
+    return seen.visible(ladders=ladders).order_by("-value", "evaluation")[:1]
 
 
 def headlines() -> ScoreQuerySet:
-    return Score.objects.filter(split="public", value__isnull=False).select_related("evaluation")
+    found = Score.objects.filter(split="public", value__isnull=False)
+    return found.select_related("evaluation").defer("evaluation__report")
 
 
 def is_published(evaluation: Evaluation, best: Score) -> bool:
@@ -66,7 +83,7 @@ def is_published(evaluation: Evaluation, best: Score) -> bool:
     sets. The scores of baselines are always shown, because nobody uses them to learn about the ground truth. Undefined
     scores are always shown, because they reveal nothing.
     """
-    own = headlines().filter(evaluation=evaluation, metric=best.metric).first()
+    own = next(iter(headline_of(evaluation=evaluation.pk, metric=best.metric)), None)
     if own is None or own.value is None or best.value is None or evaluation.submission.team.is_baseline:
         return True
     margin = evaluation.submission.phase.ladder_standard_errors
@@ -76,8 +93,18 @@ def is_published(evaluation: Evaluation, best: Score) -> bool:
 
 
 def replicates_of(evaluation: Evaluation) -> Sequence[float]:
-    kept = Replicates.objects.filter(evaluation=evaluation, split="public").first()
-    return kept.vector if kept else ()
+    kept = public_replicates(evaluation=evaluation.pk)
+    return kept[0].vector if kept else ()
+
+
+@compiled_query
+def headline_of(*, evaluation: int, metric: str) -> QuerySet[Any, Score]:
+    return headlines().filter(evaluation=evaluation, metric=metric).order_by()
+
+
+@compiled_query
+def public_replicates(*, evaluation: int) -> QuerySet[Any, Replicates]:
+    return Replicates.objects.filter(evaluation=evaluation, split="public").order_by()
 
 
 def beats(

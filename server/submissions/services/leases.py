@@ -19,6 +19,7 @@ from django.db.models import F, QuerySet
 
 from server.challenges.models import Team
 from server.clock import database_now
+from server.compiled_queries import compiled_query
 from server.submissions import queue
 from server.submissions.models import Leased, Rerun, Status, Submission
 from server.submissions.services.team_limits import may_run_another
@@ -33,6 +34,19 @@ MOST_DOUBLINGS = 12  # maximum number of times that a job's pause doubles; witho
 NO_LEASE: dict[str, Any] = {"lease_token": None, "lease_until": None}
 
 
+@compiled_query
+def claimable_submission(*, key: UUID) -> QuerySet[Submission]:
+    return Submission.objects.claimable().filter(pk=key).order_by()
+
+
+@compiled_query
+def claimable_rerun(*, key: int) -> QuerySet[Rerun]:
+    return Rerun.objects.claimable().filter(pk=key).order_by()
+
+
+CLAIMABLE: dict[type[Leased], Any] = {Submission: claimable_submission, Rerun: claimable_rerun}
+
+
 def claim(kind: type[Job], key: UUID | int, *, large: bool = True) -> Job | None:
     """Claim a queued job for this process. If several processes call this, only one of them gets the job.
 
@@ -40,9 +54,10 @@ def claim(kind: type[Job], key: UUID | int, *, large: bool = True) -> Job | None
     is true if this process may take large files. Teams take turns (see `scheduling`), and a successful claim counts as
     a turn.
     """
-    job = kind.objects.claimable().filter(pk=str(key)).first()
-    if job is None:
+    found: list[Job] = CLAIMABLE[kind](key=key)
+    if not found:
         return None
+    (job,) = found
     with transaction.atomic():
         now = database_now()
         # This update also locks the team's row. Otherwise two processes could both start the last evaluation that the

@@ -6,12 +6,15 @@ reserved for small files of teams that have nothing else running. Among reruns, 
 first, then rescorings, then explanations, unless the caller asks for a `late` rerun (see `worker.time_shares`).
 """
 
+from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
 from django.db import connection
+from django.db.models import QuerySet
 
 from server.clock import database_now
+from server.compiled_queries import compiled_query
 from server.submissions import queue
 from server.submissions.models import Rerun, Submission
 from server.submissions.services import leases
@@ -75,6 +78,22 @@ def wake(kind: type[Job]) -> None:
     A worker that may not take any of the queued jobs drops its message. Therefore every worker calls this function
     after it has finished a job.
     """
-    first = kind.objects.queued().order_by("enqueued_at").values_list("pk", flat=True).first()
-    if first is not None and queue.waiting(kind) == 0:
-        queue.enqueue(kind, first)
+    for (first,) in FIRST_QUEUED[kind]():
+        if queue.waiting(kind) == 0:
+            queue.enqueue(kind, first)
+
+
+@compiled_query
+def first_queued_submission() -> QuerySet[Submission, tuple[UUID]]:
+    return Submission.objects.queued().order_by("enqueued_at").values_list("pk")[:1]
+
+
+@compiled_query
+def first_queued_rerun() -> QuerySet[Rerun, tuple[int]]:
+    return Rerun.objects.queued().order_by("enqueued_at").values_list("pk")[:1]
+
+
+FIRST_QUEUED: dict[type[Submission] | type[Rerun], Callable[[], list[Any]]] = {
+    Submission: first_queued_submission,
+    Rerun: first_queued_rerun,
+}

@@ -244,11 +244,11 @@ def lost_objects(
     The errors that can be fixed are those of detections: a wrong class or a bad localization. Only objects in the
     images of the split are returned. ``object_kinds`` and ``group_kinds`` are those of :class:`Errors`.
     """
-    images, labels = truth.images_and_labels(np.concatenate([truth.object_keys, truth.group_keys]))
+    images, labels = truth.object_places
     kinds = np.concatenate([object_kinds, group_kinds])
-    weights = np.repeat([1.0, group_weight], [len(object_kinds), len(group_kinds)])
-    lost = in_split[images] & ((kinds == MISSED) | (kinds == GROUP_OF))
-    return labels[lost], kinds[lost].astype(np.int64), weights[lost]
+    lost = np.flatnonzero(in_split[images] & ((kinds == MISSED) | (kinds == GROUP_OF)))
+    weights = np.where(lost < len(object_kinds), 1.0, group_weight)
+    return labels[lost].astype(np.int64), kinds[lost].astype(np.int64), weights
 
 
 def missed_weights(
@@ -263,10 +263,11 @@ def missed_weights(
     A missed group (several objects annotated as one) contributes its weight. ``object_kinds`` and ``group_kinds`` are
     those of :class:`Errors`.
     """
-    missed = [truth.object_keys[object_kinds != NO_ERROR], truth.group_keys[group_kinds != NO_ERROR]]
-    images, classes = truth.images_and_labels(np.concatenate(missed))
-    weights = np.repeat([1.0, group_weight], list(map(len, missed)))
-    return np.bincount(classes, weights * in_split[images], len(truth.labels)).astype(np.float64)
+    images, classes = truth.object_places
+    missed = np.concatenate([object_kinds != NO_ERROR, group_kinds != NO_ERROR])
+    chosen = np.flatnonzero(in_split[images] & missed)
+    weights = np.where(chosen < len(object_kinds), 1.0, group_weight)
+    return np.bincount(classes[chosen], weights, len(truth.labels)).astype(np.float64)
 
 
 def class_errors(truth: ObjectTruth, matches: Matches, errors: Errors, in_split: NDArray[np.bool_]) -> list[ClassRow]:

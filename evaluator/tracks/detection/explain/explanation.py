@@ -22,7 +22,7 @@ from evaluator.tracks.detection.explain.errors import (
 )
 from evaluator.tracks.detection.explain.figures import Figures
 from evaluator.tracks.detection.explain.match_rows import COLUMNS, TYPES, match_rows
-from evaluator.tracks.detection.explain.slices import size_rows, slices
+from evaluator.tracks.detection.explain.slices import size_counts, size_rows, slices
 from evaluator.tracks.detection.explain.tables import predicted
 from evaluator.tracks.detection.matches import Matches
 from evaluator.tracks.detection.scorer import detections_of, matched, outcome_of
@@ -90,7 +90,13 @@ def _figures(found: Explained, split: str, ablation_rows: list[ClassRow] | None)
     in_split, positives = truth.splits[split], weighted(*truth.counts(split), weight)
     tables = {
         "class_errors": class_errors(truth, matches, errors, in_split),
-        "slices": slices(truth, errors.object_kinds, in_split, size_rows(truth, matches, errors, in_split)),
+        "slices": slices(
+            truth,
+            errors.object_kinds,
+            in_split,
+            size_counts(truth, errors.object_kinds, in_split),
+            size_rows(truth, matches, errors, in_split),
+        ),
     }
     return Figures(
         errors=errors.curve_errors(truth, matches, in_split, positives, weight),

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluator.derived import derived
 from evaluator.metrics.average_precision import average_precisions, mean_defined
 from evaluator.metrics.boxes import areas
 from evaluator.metrics.errors import CLASS, LOCALIZATION, MISSED, NO_ERROR
@@ -21,6 +22,9 @@ BOUNDS = (32**2 / (640 * 480), 96**2 / (640 * 480))
 ANSWERS = {1: "yes", 0: "no", -1: "unknown"}
 
 Mask = NDArray[np.bool_]
+ObjectCounts = tuple[int, int, int, int]
+"""The numbers of objects that were matched, and of those that were missed because of a wrong class, because of a bad
+localization, and for any other reason."""
 
 
 def sizes(boxes: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -32,10 +36,25 @@ def sizes(boxes: NDArray[np.float64]) -> NDArray[np.int64]:
     return np.digitize(areas(boxes), BOUNDS)
 
 
+def object_sizes(truth: DetectionTruth) -> NDArray[np.int8]:
+    """Return the size of each ordinary object, shape (B,); see :func:`sizes`."""
+    return derived(truth, "object sizes", lambda: sizes(truth.boxes).astype(np.int8))
+
+
+def positives_of_sizes(truth: DetectionTruth, split: str) -> NDArray[np.float64]:
+    """Return the number of ordinary objects of each size and class in a split, shape (sizes, classes)."""
+    images, labels = (places[: len(truth.boxes)] for places in truth.object_places)
+    inside = truth.splits[split][images]
+    count = len(truth.labels)
+    cells = np.bincount((object_sizes(truth).astype(np.int64) * count + labels)[inside], minlength=len(SIZES) * count)
+    return cells.reshape(len(SIZES), count).astype(np.float64)
+
+
 def slices(
     truth: DetectionTruth,
     object_kinds: NDArray[np.integer[Any]],
     in_split: Mask,
+    counts_of_sizes: Sequence[ObjectCounts],
     by_size: Sequence[ClassRow],
 ) -> list[ClassRow]:
     """Return a row for each size and each attribute value, with the numbers of ordinary objects and of matched objects.
@@ -49,13 +68,18 @@ def slices(
     object_kinds : int array of shape (B,)
         As in :class:`~evaluator.tracks.detection.explain.errors.Errors`.
     in_split : bool array of shape (images,)
+    counts_of_sizes : sequence of ObjectCounts
+        The number of objects of each size.
     by_size : sequence of rows
         ``false_positives`` and ``mAP`` of each size.
     """
-    inside = np.flatnonzero(in_split[truth.images_and_labels(truth.object_keys)[0]])
+    rows = [
+        _row("size", size, *counts) | more for size, counts, more in zip(SIZES, counts_of_sizes, by_size, strict=True)
+    ]
+    if not truth.attribute_names:
+        return rows
+    inside = objects_inside(truth, in_split)
     kinds = object_kinds[inside]
-    numbers = _counts(sizes(truth.boxes[inside]), kinds, len(SIZES))
-    rows = [_row("size", size, *counts) | more for size, counts, more in zip(SIZES, numbers, by_size, strict=True)]
     undefined: ClassRow = {"false_positives": None, "mAP": None}
     for column, name in enumerate(truth.attribute_names):
         values = truth.attributes[truth.object_rows[inside], column]
@@ -65,21 +89,32 @@ def slices(
     return rows
 
 
+def objects_inside(truth: DetectionTruth, in_split: Mask) -> NDArray[np.int64]:
+    """Return the indices of the ordinary objects in the images of a split."""
+    return np.flatnonzero(in_split[truth.object_places[0][: len(truth.boxes)]])
+
+
+def size_counts(
+    truth: DetectionTruth, object_kinds: NDArray[np.integer[Any]], in_split: Mask
+) -> Sequence[ObjectCounts]:
+    """Return the number of ordinary objects of each size in a split."""
+    inside = objects_inside(truth, in_split)
+    return _counts(object_sizes(truth)[inside], object_kinds[inside], len(SIZES))
+
+
 def size_rows(truth: DetectionTruth, matches: Matches, errors: Errors, in_split: Mask) -> list[ClassRow]:
     """Return a row for each size: the number of false positives of this size, and the mAP for objects of this size."""
-    is_inside = in_split[truth.images_and_labels(truth.object_keys)[0]]
-    object_sizes, detection_sizes = sizes(truth.boxes), sizes(matches.detections.boxes)
+    is_inside = in_split[truth.object_places[0][: len(truth.boxes)]]
+    detection_sizes = sizes(matches.detections.boxes)
     rows: list[ClassRow] = []
     for code in range(len(SIZES)):
         false = (errors.kinds >= 0) & (detection_sizes == code) & in_split[matches.detections.images]
-        chosen = is_inside & (object_sizes == code)
+        chosen = is_inside & (object_sizes(truth) == code)
         rows.append({"false_positives": int(false.sum()), "mAP": _mean_ap(truth, matches, chosen, false)})
     return rows
 
 
-def _counts(
-    values: NDArray[np.integer[Any]], kinds: NDArray[np.integer[Any]], count: int
-) -> list[tuple[int, int, int, int]]:
+def _counts(values: NDArray[np.integer[Any]], kinds: NDArray[np.integer[Any]], count: int) -> list[ObjectCounts]:
     """Return four object counts for each value of a property, such as the size, from 0 to ``count`` - 1.
 
     The objects counted are those that were matched, and those that were missed because of a wrong class, because of a

@@ -8,6 +8,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluator.derived import derived
 from evaluator.kernels.detection.explained import (
     ABSORBED,
     ARRIVAL,
@@ -21,14 +22,14 @@ from evaluator.kernels.detection.explained import (
 )
 from evaluator.metrics.average_precision import mean_defined
 from evaluator.metrics.bootstrap import MeanAveragePrecision, Numbers
-from evaluator.metrics.errors import CLASS, DETECTION_KINDS, GROUP_OF, LOCALIZATION, NO_ERROR
+from evaluator.metrics.errors import CLASS, DETECTION_KINDS, LOCALIZATION
 from evaluator.report import ClassRow, CurveRow, SplitReport, finite
 from evaluator.tracks.detection.explain.ablation import ablation_row
-from evaluator.tracks.detection.explain.errors import lost_objects, missed_weights
 from evaluator.tracks.detection.explain.figures import Figures
-from evaluator.tracks.detection.explain.slices import SIZES, sizes, slices
+from evaluator.tracks.detection.explain.slices import SIZES, positives_of_sizes, slices
 from evaluator.tracks.detection.fast import variants
 from evaluator.tracks.detection.fast.explaining_reader import ObjectOutcomes
+from evaluator.tracks.detection.fast.object_numbers import ObjectNumbers
 from evaluator.tracks.detection.summary import EntryCounts, split_report, weighted
 from evaluator.tracks.detection.truth import DetectionTruth
 from evaluator.tracks.shared.confusions import confused, counted
@@ -89,8 +90,9 @@ class ExplainedSplit:
     def curves(self) -> list[CurveRow]:
         """The precision/recall curves of the classes that are listed in the report."""
         truth, roles, rows = self.truth, self._scored, []
+        labels, names = list(truth.labels), list(truth.names)
         for label in truth.shown_labels(self.split):
-            named: CurveRow = {"label": truth.labels[label], "name": truth.names[label], "curve": "ap"}
+            named: CurveRow = {"label": labels[label], "name": names[label], "curve": "ap"}
             positives = float(self.positives[label])
             curve = self.found.curves.curve(label, roles, positives, self.weight)
             rows.append(row_of(named, float(self._areas[0, label]), positives, curve))
@@ -120,13 +122,8 @@ class ExplainedSplit:
         return found
 
     @cached_property
-    def _group_kinds(self) -> Codes:
-        return np.where(self.found.objects.group_is_found | (self.weight == 0), NO_ERROR, GROUP_OF)
-
-    @cached_property
-    def _lost(self) -> tuple[Codes, Codes, Numbers]:
-        kinds, in_split = self.found.objects.box_kinds, self.truth.splits[self.split]
-        return lost_objects(self.truth, kinds, self._group_kinds, in_split, self.weight)
+    def _objects(self) -> ObjectNumbers:
+        return ObjectNumbers.of(self.truth, self.found.objects, self.split, self.weight)
 
     @cached_property
     def _areas(self) -> Numbers:
@@ -147,10 +144,7 @@ class ExplainedSplit:
         true positive) and the number of positives of each class.
         """
         yield self._scored, self.positives
-        labels, kinds, weights = self._lost
-        for kind in KINDS:
-            mine = kinds == kind
-            removed = np.bincount(labels[mine], weights[mine], minlength=len(self.positives))
+        for kind, removed in enumerate(self._objects.lost):
             yield variants.without_errors(self.codes, self.weight, kind), self.positives - removed
         yield variants.without_false_positives(self.codes, self.weight), self.positives
         yield self._scored, self._true
@@ -174,11 +168,9 @@ class ExplainedSplit:
         return np.bincount(np.concatenate([classes, groups]), weights, len(classes)).astype(np.float64)
 
     def _positives_of_sizes(self) -> NDArray[np.float64]:
-        images, labels = self.truth.images_and_labels(self.truth.object_keys)
-        inside = self.truth.splits[self.split][images]
-        count = len(self.truth.labels)
-        cells = np.bincount((sizes(self.truth.boxes) * count + labels)[inside], minlength=len(SIZES) * count)
-        return cells.reshape(len(SIZES), count).astype(np.float64)
+        return derived(
+            self.truth, ("positives of sizes", self.split), lambda: positives_of_sizes(self.truth, self.split)
+        )
 
     def _plain_counts(self) -> tuple[Codes, Codes]:
         usages = [1 + half for half in self.halves]
@@ -210,11 +202,11 @@ class ExplainedSplit:
                 "ignored": self._count(UNVERIFIED) + self._count(IGNORED),
                 "group_found": self._found_groups,
                 "absorbed": self._count(ABSORBED) - self._found_groups,
-                "missed": missed_weights(self.truth, kinds, self._group_kinds, in_split, self.weight),
+                "missed": self._objects.missed,
             },
             tables={
                 "class_errors": confused(counted(*self._confusions()), self.truth.labels),
-                "slices": slices(self.truth, kinds, in_split, by_size),
+                "slices": slices(self.truth, kinds, in_split, self._objects.by_size, by_size),
                 "ablation": [
                     ablation_row(
                         MeanAveragePrecision(self.positives, areas),
@@ -230,9 +222,8 @@ class ExplainedSplit:
         )
 
     def _missed(self) -> list[float]:
-        _, kinds, weights = self._lost
         fixed = {CLASS: self._count(ARRIVAL).sum(), LOCALIZATION: self._count(FIXABLE).sum()}
-        return [float(fixed.get(kind, 0) + weights[kinds == kind].sum()) for kind in KINDS]
+        return [float(fixed.get(kind, 0)) + lost for kind, lost in enumerate(self._objects.lost_by_kind)]
 
     def _false_of_sizes(self) -> list[int]:
         false = np.where(variants.IS_FALSE & self.codes, self.found.curves.by_code, 0)

@@ -68,6 +68,7 @@ class ExplainingReader(CollectingReader):
         objects: ObjectOutcomes,
     ) -> None:
         super().__init__(truth, header, parameters, collects=ALL_OF_IMAGE)
+        self.most_objects = most_objects(truth)
         self.hierarchy = hierarchy
         self.objects = objects
         self.bounds = np.array(BOUNDS)
@@ -78,7 +79,7 @@ class ExplainingReader(CollectingReader):
         self.outcomes = self._new_outcomes(0)
 
     def _new_overlaps(self, size: int) -> Overlaps:
-        boxes, groups = most_objects(self.full_truth)
+        boxes, groups = self.most_objects
         return Overlaps(
             boxes=np.empty((2, size), np.int64),
             groups=np.empty((2, size), np.int64),

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.catalog import DETECTION
+from evaluator.derived import derived
 from evaluator.kernels.detection.explained import OUTCOMES, Hierarchy
 from evaluator.problems import Findings
 from evaluator.report import MatchTable
@@ -47,7 +48,7 @@ def explained(
         If the reference implementation must read the file.
     """
     arrays = kernel_truth(truth, expand_predictions=parameters.expand_predictions)
-    hierarchy, resources = hierarchy_of(truth), request.resources
+    hierarchy, resources = derived(truth, "hierarchy", lambda: hierarchy_of(truth)), request.resources
     objects, version = ObjectOutcomes.of(arrays), FileVersion.of(request.submission)
 
     def readers_for(header: FileHeader) -> Sequence[ExplainingReader]:
@@ -67,7 +68,7 @@ def explained(
     confusions = np.concatenate([np.empty(0, np.int64), *(part for reader in readers for part in reader.confusions)])
     found = ExplainedFile(
         truth=truth,
-        plain_counts=_plain_counts(truth, hierarchy),
+        plain_counts=derived(truth, "plain counts", lambda: _plain_counts(truth, hierarchy)),
         curves=_curves(readers, len(truth.labels), resources.threads),
         objects=objects,
         confusions=confusions,

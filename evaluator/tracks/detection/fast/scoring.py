@@ -104,7 +104,7 @@ def outcome_of(
     entries = entries_with_images(readers, weight) if request.report.needs_images else None
     buckets = sorted_entries(readers, truth, weight, request.resources.threads)
     add_notices(truth, readers, findings)
-    splits = {name: report(truth, buckets, name, weight) for name in truth.splits}
+    splits = truth.for_each_split(lambda name: report(truth, buckets, name, weight))
     if entries is None:
         return Outcome(splits)
     scored = ScoredDetections(truth, entries, weight, crowded_images(predictions_of_images(readers)))

@@ -1,4 +1,4 @@
-"""Runs the benchmarks for reading leaderboards and recording scores, and yields their rows for BENCHMARKS.md."""
+"""The rows of the section Leaderboards: the cost of pages and responses of the API that read a leaderboard."""
 
 import json
 import os
@@ -6,17 +6,13 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from tests.benchmarks.earlier import has_postgres, multiples
+from tests.benchmarks.earlier import has_postgres
+from tests.benchmarks.rows import FOLDER, ROOT, Goal, Row
 from tests.flows.postgres import own_database
 
-# A row of a benchmark table, with the columns: measure, required, target, measured, computed from.
-Row = tuple[str, str, str, str, str]
-
-ROOT = Path(__file__).parents[2]
 EACH, TEAMS, MANY_TEAMS = 50, 2_000, 20_000
 REACH = {
     **{"page, uncached": 20, "page, cached": 4, "page, 304": 2},
@@ -27,54 +23,48 @@ REACH = {
     **{"submissions of all teams": 30, "failed submissions of all teams": 30, "live page of a phase": 30},
     **{"own submissions": 30, "own submissions, page": 30},
 }
-# Number of runs of each version of the service. The current version and an earlier one run alternately.
-PAIRS = 7
 # The maximum factor by which the cost of a request may grow if there are ten times as many teams.
 GROWTH = 2
 
 
-def row(name: str, reach: float, aim: float, found: float, behind: str, *, least: bool = False) -> Row:
-    sign = ">=" if least else "<="
-    return name, f"{sign} {reach:,g}", f"{sign} {aim:,g}", f"{found:,.2f}" if found < 100 else f"{found:,.0f}", behind
-
-
-def leaderboards(folder: Path) -> Iterator[Row]:
+def leaderboards() -> Iterator[Row]:
     """Measure requests for a leaderboard of 2,000 teams with SQLite and, if it is installed, with PostgreSQL.
 
     With BENCH_MANY_TEAMS=1, a leaderboard of 20,000 teams is also read, by one reader and by 50 readers at the same
-    time. Filling this leaderboard takes 20 minutes. SQLite databases are kept in `folder` for later runs.
+    time. Filling this leaderboard takes 20 minutes. SQLite databases are kept in FOLDER for later runs.
     """
     many = os.environ.get("BENCH_MANY_TEAMS") == "1"
     for vendor in ("SQLite", "PostgreSQL") if has_postgres() else ("SQLite",):
-        with filled(folder, TEAMS, vendor) as database:
+        with filled(TEAMS, vendor) as database:
             measured = read("boards", TEAMS, database)
             readers = {} if many else read("readers", TEAMS, database)
         yield from costs(vendor, measured)
         if many:
-            with filled(folder, MANY_TEAMS, vendor) as database:
+            with filled(MANY_TEAMS, vendor) as database:
                 larger, readers = (read(program, MANY_TEAMS, database) for program in ("boards", "readers"))
             growth = {name: larger[name]["ratio"] / measured[name]["ratio"] for name in REACH}
             worst = max(growth, key=growth.__getitem__)
             title = f"{vendor}, cost with {MANY_TEAMS:,} teams / with {TEAMS:,}, largest"
-            yield row(title, GROWTH, GROWTH, growth[worst], worst)
+            yield Goal(title, GROWTH, GROWTH).met_by(growth[worst], worst)
         teams = MANY_TEAMS if many else TEAMS
         behind = f"{readers['board']:.2f} s / {readers['bare']:.2f} s, {readers['requests']:,.0f} requests"
         title = f"{vendor}, {teams:,} teams, 50 readers"
-        yield row(f"{title}: p99 / p99 of a bare JSON view", 20, 20, readers["ratio"], behind)
-        yield row(f"{title}: growth of a web process in MB", 30, 30, readers["grown"], "in 80 s, after 30 s of warm-up")
+        yield Goal(f"{title}: p99 / p99 of a bare JSON view", 20, 20).met_by(readers["ratio"], behind)
+        goal = Goal(f"{title}: growth of a web process in MB", 30, 30)
+        yield goal.met_by(readers["grown"], "in 80 s, after 30 s of warm-up")
 
 
 def costs(vendor: str, measured: Any) -> Iterator[Row]:
     for name, reach in REACH.items():
         title = f"{vendor}, {TEAMS:,} teams, {name}: CPU / CPU of a bare JSON view"
-        yield row(title, reach, reach, measured[name]["ratio"], f"{measured[name]['milliseconds']:.1f} ms")
+        yield Goal(title, reach, reach).met_by(measured[name]["ratio"], f"{measured[name]['milliseconds']:.1f} ms")
 
 
 @contextmanager
-def filled(folder: Path, teams: int, vendor: str) -> Iterator[dict[str, str]]:
+def filled(teams: int, vendor: str) -> Iterator[dict[str, str]]:
     """Yield environment variables that select a database. If it is empty, the first benchmark program fills it."""
     if vendor == "SQLite":
-        home = folder / f"boards-{teams}"
+        home = FOLDER / f"boards-{teams}"
         home.mkdir(exist_ok=True)
         yield {"PODIUM_HOME": str(home)}
         return
@@ -89,13 +79,3 @@ def read(program: str, teams: int, database: dict[str, str]) -> Any:
     given = kept | {name: value for name, value in database.items() if name != "PODIUM_HOME"}
     done = subprocess.run(command, cwd=ROOT, env=given, capture_output=True, text=True, check=True)
     return json.loads(done.stdout)
-
-
-def recordings(folder: Path) -> Iterator[Row]:
-    """Compare the CPU time for recording a score with that of an earlier version of the service.
-
-    The scores are of teams with 50 earlier submissions, in a phase with 2,000 teams.
-    """
-    for name, (multiple, milliseconds) in multiples(folder, PAIRS).items():
-        title = f"recording a score, {name}: CPU / CPU before entries of leaderboards were kept"
-        yield row(title, 1.5, 1.5, multiple, f"{milliseconds:.1f} ms, median of {PAIRS} pairs")
