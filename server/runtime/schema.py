@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from django.core.management import call_command
+from django.db import OperationalError
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
@@ -15,6 +16,11 @@ WAIT_SECONDS = 120.0
 RETRY_SECONDS = 1.0
 # key of the PostgreSQL advisory lock for migrations: an arbitrary number that nothing else uses in this database
 LOCK = 7_306_141
+# A migration waits this long for a lock, which is less than PostgreSQL's `deadlock_timeout` of one second. It is tried
+# again so many times, and then without this limit.
+LOCK_MILLISECONDS = 500
+LOCK_ATTEMPTS = 30
+LOCK_NOT_AVAILABLE = "55P03"  # the code of PostgreSQL's error
 
 
 def refuse_newer(database: BaseDatabaseWrapper) -> None:
@@ -48,7 +54,42 @@ def migrate(database: BaseDatabaseWrapper) -> None:
     If several web hosts start at the same time, the first one does this, and the others wait.
     """
     with alone(database):
+        for _ in range(LOCK_ATTEMPTS):
+            with short_locks(database), suppress_lock_timeout():
+                call_command("migrate", interactive=False, verbosity=0)
+                return
+            time.sleep(RETRY_SECONDS)
         call_command("migrate", interactive=False, verbosity=0)
+
+
+@contextmanager
+def short_locks(database: BaseDatabaseWrapper) -> Iterator[None]:
+    """Let statements in the block fail if they wait longer than LOCK_MILLISECONDS for a lock.
+
+    A migration that changes several tables can deadlock with a request that reads them. PostgreSQL ends a deadlock
+    after a second, and may choose the request. With this limit, the migration fails before that. It is then undone, and
+    can be repeated.
+    """
+    if database.vendor != "postgresql":
+        yield
+        return
+    with database.cursor() as cursor:
+        cursor.execute(f"SET lock_timeout = {LOCK_MILLISECONDS}")
+    try:
+        yield
+    finally:
+        with database.cursor() as cursor:
+            cursor.execute("RESET lock_timeout")
+
+
+@contextmanager
+def suppress_lock_timeout() -> Iterator[None]:
+    """Suppress the error of a statement that has waited too long for a lock."""
+    try:
+        yield
+    except OperationalError as error:
+        if getattr(error.__cause__, "sqlstate", "") != LOCK_NOT_AVAILABLE:
+            raise
 
 
 @contextmanager

@@ -26,7 +26,7 @@ from tests.migrated_database import copy_file
 
 __all__ = ["Running", "free_port", "wait_for"]
 
-START_SECONDS = 120.0  # Tests wait at most this long for a service to start.
+START_SECONDS = 120.0  # Tests wait at most this long for a service to start, unless they set `start_seconds`.
 TRIES = 20
 NOT_INHERITED = ("REDIS_URL", "DATABASE_URL", "STORAGE_URL", "DJANGO_SETTINGS_MODULE", "LOG_LEVEL", "PODIUM_URL")
 
@@ -47,10 +47,12 @@ class Running:
     def __init__(self, home: Path, **settings_of_it: Any) -> None:
         self.home, self.port = home, free_port()
         self.up: tuple[str, ...] = ("manage.py", "up")
+        self.source = settings.BASE_DIR  # The folder with the code that the service runs
         kept = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED}
         given = {name: str(value) for name, value in settings_of_it.items()}
         where = {"PODIUM_HOME": str(home), "PODIUM_PORT": str(self.port), "DJANGO_SETTINGS_MODULE": "server.settings"}
         self.environment = {**kept, **where, "WEB_PROCESSES": "1", "WORKER_PROCESSES": "2", **given}
+        self.start_seconds = START_SECONDS
         # If the service runs on a simulated host, its commands start with these words, which run a command on that
         # host.
         self.inside: tuple[str, ...] = ()
@@ -66,7 +68,7 @@ class Running:
             copy_file(self.home)
         with self.output.open("wb") as output:
             self.process = self.popen(*self.up, stdout=output, stderr=output)
-        wait_for(lambda: "Ctrl-C" in self.said() or self.process.poll() is not None, seconds=START_SECONDS)
+        wait_for(lambda: "Ctrl-C" in self.said() or self.process.poll() is not None, seconds=self.start_seconds)
         assert self.process.poll() is None, self.said()
         return self
 
@@ -76,12 +78,12 @@ class Running:
     def popen(self, *words: str, **options: Any) -> "subprocess.Popen[bytes]":
         """Start a Python program with the environment of the service."""
         command = [*self.inside, sys.executable, *words]
-        return subprocess.Popen(command, cwd=settings.BASE_DIR, env=self.environment, **options)
+        return subprocess.Popen(command, cwd=self.source, env=self.environment, **options)
 
     def run(self, *words: str) -> "subprocess.CompletedProcess[str]":
         """Run a Python program with the environment of the service until it ends."""
         command = [*self.inside, sys.executable, *words]
-        return subprocess.run(command, cwd=settings.BASE_DIR, env=self.environment, capture_output=True, text=True)
+        return subprocess.run(command, cwd=self.source, env=self.environment, capture_output=True, text=True)
 
     def send(self, number: signal.Signals) -> None:
         """Send a signal to the service's supervisor process, and wait until that process has ended."""

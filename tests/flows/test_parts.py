@@ -29,15 +29,20 @@ class Hosts:
         self.started: list[Running] = []
 
     def start(self, part: str, name: str, **more: object) -> Running:
+        running = self.add(name, **more)
+        running.up = ("manage.py", "up", "--only", part)
+        return running.start()
+
+    def add(self, name: str, **more: object) -> Running:
+        """Return a service on a new host, which is not started yet."""
         home = self.folder / name
         home.mkdir()
         for files in ("uploads", "truths"):
             (self.folder / files).mkdir(exist_ok=True)
             (home / files).symlink_to(self.folder / files)
         running = Running(home, **{**self.shared, **self.keys, **more})
-        running.up = ("manage.py", "up", "--only", part)
         self.started.append(running)
-        return running.start()
+        return running
 
 
 @pytest.fixture
