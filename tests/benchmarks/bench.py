@@ -1,8 +1,8 @@
 """Runs the benchmarks of `make bench` and writes their results to the tables in BENCHMARKS.md.
 
 A cost is the ratio of two measurements, usually durations, from the same run. `python -m tests.benchmarks.bench
-SECTION…` runs only the given sections and leaves the others unchanged. Sections are `scoring`, `ranks`, `leaderboards`
-and `recording`.
+SECTION…` runs only the given sections and leaves the others unchanged. Sections are `scoring`, `masks`, `ranks`,
+`leaderboards` and `recording`.
 """
 
 import gzip
@@ -23,6 +23,7 @@ from typing import Any
 from evaluator.scoring import prepare
 from tests.benchmarks.board_table import Row, leaderboards, recordings, row
 from tests.benchmarks.challenge import write
+from tests.benchmarks.mask_table import masks
 from tests.benchmarks.private_facts import of_pairs, written
 from tests.benchmarks.ranks import LARGE, coverages, seconds_of_a_large_board
 from tests.evaluator.private_objects import CASES
@@ -256,6 +257,7 @@ def scoring() -> Iterator[Row]:
 
 SECTIONS: Mapping[str, Callable[[], Iterator[Row]]] = {
     "scoring": scoring,
+    "masks": partial(masks, FOLDER),
     "ranks": rank_intervals,
     "leaderboards": partial(leaderboards, FOLDER),
     "recording": partial(recordings, FOLDER),

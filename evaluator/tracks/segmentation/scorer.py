@@ -124,12 +124,23 @@ def masks_of(table: SubmissionTable, detections: Detections) -> Masks:
     return Masks(column["compressed"], column["area"], column["size"])[detections.rows]
 
 
+def detections_of(truth: SegmentationTruth, table: SubmissionTable, parameters: SegmentationParameters) -> Detections:
+    """Return all detections in a submission. Those whose label is in the ground truth come first."""
+    return predicted(truth, table, table.columns["Mask"]["box"], expand=parameters.expand_predictions)
+
+
 def matched(
-    truth: SegmentationTruth, table: SubmissionTable, parameters: SegmentationParameters, progress: Progress
+    truth: SegmentationTruth,
+    table: SubmissionTable,
+    detections: Detections,
+    parameters: SegmentationParameters,
+    progress: Progress,
 ) -> Matches:
-    """Match the masks in a submission with the objects of the ground truth."""
+    """Match the masks in a submission with the objects of the ground truth.
+
+    ``detections`` are those of :func:`detections_of`.
+    """
     progress("matching", 0.0)
-    detections = predicted(truth, table, table.columns["Mask"]["box"], expand=parameters.expand_predictions)
     # Only valid detections are kept. A detection with an empty mask is not valid, because its bounding box has no area.
     detections = detections[are_valid(detections)]
     detections = detections[np.argsort(detections.keys(truth), kind="stable")]
@@ -181,7 +192,8 @@ class SegmentationScorer(Scorer[SegmentationTruth, SegmentationParameters, Submi
         self, truth: SegmentationTruth, table: SubmissionTable, parameters: SegmentationParameters, progress: Progress
     ) -> Outcome:
         """Score the masks in a submission on every split."""
-        return outcome_of(truth, matched(truth, table, parameters, progress), parameters, progress)
+        matches = matched(truth, table, detections_of(truth, table, parameters), parameters, progress)
+        return outcome_of(truth, matches, parameters, progress)
 
     def template(self, truth: SegmentationTruth) -> str:
         """Return the template submission, which has an empty prediction string for every image.

@@ -13,6 +13,7 @@ from evaluator.report import ClassRow, finite
 from evaluator.tracks.detection.explain.errors import Errors
 from evaluator.tracks.detection.matches import Matches
 from evaluator.tracks.detection.truth import DetectionTruth
+from evaluator.tracks.shared.label_truth import ObjectTruth
 
 SIZES = ("small", "medium", "large")
 # COCO's limits between small, medium and large areas, converted from pixels to fractions of an image of 640 × 480
@@ -54,8 +55,7 @@ def slices(
     """
     inside = np.flatnonzero(in_split[truth.images_and_labels(truth.object_keys)[0]])
     kinds = object_kinds[inside]
-    numbers = _counts(sizes(truth.boxes[inside]), kinds, len(SIZES))
-    rows = [_row("size", size, *counts) | more for size, counts, more in zip(SIZES, numbers, by_size, strict=True)]
+    rows = size_slices(sizes(truth.boxes[inside]), kinds, by_size)
     undefined: ClassRow = {"false_positives": None, "mAP": None}
     for column, name in enumerate(truth.attribute_names):
         values = truth.attributes[truth.object_rows[inside], column]
@@ -65,10 +65,30 @@ def slices(
     return rows
 
 
-def size_rows(truth: DetectionTruth, matches: Matches, errors: Errors, in_split: Mask) -> list[ClassRow]:
-    """Return a row for each size: the number of false positives of this size, and the mAP for objects of this size."""
+def size_slices(
+    object_sizes: NDArray[np.int64], object_kinds: NDArray[np.integer[Any]], by_size: Sequence[ClassRow]
+) -> list[ClassRow]:
+    """Return the rows of :func:`slices` for the sizes.
+
+    ``object_sizes`` and ``object_kinds`` are those of the ordinary objects in the split.
+    """
+    numbers = _counts(object_sizes, object_kinds, len(SIZES))
+    return [_row("size", size, *counts) | more for size, counts, more in zip(SIZES, numbers, by_size, strict=True)]
+
+
+def size_rows(
+    truth: ObjectTruth,
+    matches: Matches,
+    errors: Errors,
+    in_split: Mask,
+    size_codes: tuple[NDArray[np.int64], NDArray[np.int64]],
+) -> list[ClassRow]:
+    """Return a row for each size: the number of false positives of this size, and the mAP for objects of this size.
+
+    ``size_codes`` are the sizes of the ordinary objects and those of the detections, as indices into :data:`SIZES`.
+    """
     is_inside = in_split[truth.images_and_labels(truth.object_keys)[0]]
-    object_sizes, detection_sizes = sizes(truth.boxes), sizes(matches.detections.boxes)
+    object_sizes, detection_sizes = size_codes
     rows: list[ClassRow] = []
     for code in range(len(SIZES)):
         false = (errors.kinds >= 0) & (detection_sizes == code) & in_split[matches.detections.images]
@@ -106,7 +126,7 @@ def _row(name: str, value: str, found: int, wrong_class: int, badly_located: int
     }
 
 
-def _mean_ap(truth: DetectionTruth, matches: Matches, objects: Mask, false: Mask) -> float | None:
+def _mean_ap(truth: ObjectTruth, matches: Matches, objects: Mask, false: Mask) -> float | None:
     """Return the mAP for the selected objects. Groups, and detections that hit other objects, do not count."""
     counted = (matches.hits & np.append(objects, False)[matches.objects]) | false
     classes = truth.images_and_labels(truth.object_keys[objects])[1]
