@@ -1,18 +1,29 @@
 """The kernel that measures masks returns the numbers of the reference implementation, for valid and damaged masks."""
 
+import base64
+import sys
+import zlib
+from importlib import import_module
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from pycocotools import mask as coco
 
+from evaluator.files.masks import MaskReader
+from evaluator.metrics import mask_measures
 from evaluator.metrics.mask_measures import NEGATIVE, NOT_LENGTHS, kernel_measures, numpy_measures
 from tests.evaluator.kernels.test_masks import HEIGHT, WIDTH, drawn
 
 LENGTHS = b"0123456789ABO_`aoPR"
-SIDES = tuple[NDArray[np.int64], NDArray[np.int64]]
+# A mask of 744 pixels, the first two of which are outside it, with and without an empty run in between. From the fourth
+# run on, the difference from the run two positions before is encoded.
+WITH_EMPTY_RUNS = b"10" + b"1" + coco.frPyObjects({"size": [1, 1], "counts": [742]}, 1, 1)["counts"]
+WITHOUT_EMPTY_RUNS = b"2" + coco.frPyObjects({"size": [1, 1], "counts": [742]}, 1, 1)["counts"]
+Sides = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
-def sides(count: int) -> SIDES:
+def sides(count: int) -> Sides:
     return np.full(count, HEIGHT), np.full(count, WIDTH)
 
 
@@ -76,3 +87,30 @@ def test_damaged_masks_of_all_kinds_occur() -> None:
     texts = [damaged(rng, coco.encode(pixels)["counts"]) for pixels in drawn(rng, 400)]
     covered = numpy_measures(texts, *sides(400)).covered.tolist()
     assert {NEGATIVE, NOT_LENGTHS, HEIGHT * WIDTH} < set(covered)
+
+
+@pytest.mark.parametrize("damage", [False, True])
+def test_a_reader_with_the_kernel_returns_the_masks_and_defects_of_one_with_numpy(
+    damage: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(7)
+    bodies = [coco.encode(pixels)["counts"] for pixels in drawn(rng, 200)]
+    bodies = [damaged(rng, body) for body in bodies] if damage else [*bodies, WITH_EMPTY_RUNS]
+    texts = [base64.b64encode(zlib.compress(body)).decode() for body in bodies]
+    found = []
+    for kernel_from in (0, sys.maxsize):
+        monkeypatch.setattr(mask_measures, "KERNEL_FROM_BYTES", kernel_from)
+        masks, defects = MaskReader().masks(texts, *sides(len(texts)))
+        names = "compressed", "area", "box"
+        found.append((defects, [] if defects else [masks[name].tolist() for name in names]))
+    assert found[0] == found[1]
+    assert bool(found[0][0]) == damage
+    assert damage or found[0][1][0][-1] == WITHOUT_EMPTY_RUNS
+
+
+def test_only_large_groups_of_masks_load_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded: list[str] = []
+    monkeypatch.setattr(mask_measures, "import_module", lambda name: loaded.append(name) or import_module(name))
+    for count in (10, mask_measures.KERNEL_FROM_BYTES):
+        mask_measures.measures_of([b"4"] * count, np.full(count, 2), np.full(count, 2))
+        assert len(loaded) == (count > 10)
