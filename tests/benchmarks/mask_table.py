@@ -15,9 +15,9 @@ from tests.benchmarks.masks import write
 from tests.benchmarks.measure_masks import TRACK
 
 ROOT = Path(__file__).parents[2]
-# A real challenge has about 100,000 images. A fifth of the images has the same costs per mask, apart from the curves of
+# A real challenge has about 100,000 images. A tenth of the images has the same costs per mask, apart from the curves of
 # the classes, which weigh more in a small file.
-IMAGES, PER_IMAGE = 20_000, 10
+IMAGES, PER_IMAGE = 10_000, 10
 # Number of rounds. In each round, all programs run one directly after the other, so that they face the same load.
 ROUNDS = 3
 

@@ -103,7 +103,7 @@ def mask_overlaps(truth: SegmentationTruth, table: SubmissionTable, matches: Mat
         shares=matches.shares[false],
         annotated=annotated,
         other=lambda ours, theirs: mask_iou(masks, annotated_masks, ours, theirs),
-        ties=ties_of(detections, masks),
+        ties=ties_of(detections, masks, detections.images),
     )
 
 
