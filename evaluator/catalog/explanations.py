@@ -1,5 +1,7 @@
 """Declares the tables and columns that explain a score, and describes the words that appear in the tables."""
 
+from dataclasses import replace
+
 from evaluator.catalog.schema import POSITIVES, ReportColumn, ReportTable
 
 PRECISION, RECALL, F1 = (
@@ -105,6 +107,7 @@ SLICES = ReportTable(
         ReportColumn("mAP", "mAP"),
     ),
 )
+SLICES_OF_MASKS = replace(SLICES, title="By size of the ground truth masks")
 ABLATION = ReportTable(
     "ablation",
     "The score under different rules",
@@ -128,5 +131,5 @@ WRONG_CLASS = ReportTable(
 CONFUSION = ReportTable("confusion", "Confusion matrix", WRONG_CLASS.columns)
 
 OF_DETECTIONS = (*ERRORS_OF_DETECTIONS, AVERAGES, SLICES, WRONG_CLASS, CONFUSION, ABLATION)
-OF_MASKS = (*ERRORS_OF_MASKS, AVERAGES, WRONG_CLASS)
+OF_MASKS = (*ERRORS_OF_MASKS, AVERAGES, SLICES_OF_MASKS, WRONG_CLASS)
 OF_RELATIONSHIPS = (*ERRORS_OF_RELATIONSHIPS, AVERAGES)

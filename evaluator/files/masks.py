@@ -1,10 +1,9 @@
 """Decodes and checks masks, which are strings: COCO's compressed run lengths, compressed with zlib, in base64."""
 
-import base64
 import binascii
 import sys
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +11,8 @@ from numpy.typing import NDArray
 from pycocotools import mask as coco
 
 from evaluator.catalog import Limits
-from evaluator.metrics.masks import MAX_CHARACTERS, Runs, areas_of, boxes_of, covered_by, runs_of, with_empty_runs
+from evaluator.metrics.mask_measures import NOT_LENGTHS, measures_of
+from evaluator.metrics.masks import runs_of
 
 MASK = np.dtype([("compressed", object), ("area", np.int64), ("box", np.float64, (4,)), ("size", np.int64, (2,))])
 """The dtype of a mask: run lengths, area in pixels, tight box (XMin, XMax, YMin, YMax), and height and width."""
@@ -26,9 +26,6 @@ BYTES_PER_RUN = 16
 # The compression ratio of the masks in a file is checked only if their run lengths have more than this number of bytes
 # in total, because valid masks of wide rectangles compress well.
 RATIO_COUNTS_FROM_BYTES = 2**24
-KINDS = bytes(ord("." if 48 <= code < 80 else "~" if 80 <= code < 112 else "!") for code in range(256))
-"""The kind of each byte in compressed run lengths: "." ends a length, "~" continues a length, "!" is invalid."""
-INVALID_KINDS = (b"!", b"~" * MAX_CHARACTERS)
 NOT_BASE64 = "this is not base64"
 NOT_ZLIB = "this is not zlib data, or it is incomplete"
 NOT_RUN_LENGTHS = "these are not COCO's compressed run lengths"
@@ -85,7 +82,7 @@ class MaskReader:
 
         Examples
         --------
-        >>> text = base64.b64encode(zlib.compress(b"63")).decode()
+        >>> text = binascii.b2a_base64(zlib.compress(b"63"), newline=False).decode()
         >>> MaskReader().masks([text], np.array([3]), np.array([3]))[0]["area"]
         array([3])
         >>> MaskReader().masks([text, "?"], np.array([3, 3]), np.array([3, 3]))[1]
@@ -94,48 +91,46 @@ class MaskReader:
         masks = np.zeros(len(texts), MASK)
         masks["size"] = np.stack([heights, widths], axis=1)
         defects: dict[int, tuple[str, str]] = {}
-        group: list[int] = []
+        group: dict[int, bytes] = {}
         size = 0
         for index, (text, pixels) in enumerate(zip(texts, (heights * widths).tolist(), strict=True)):
             try:
-                masks["compressed"][index] = compressed = _unpacked(text, pixels)
+                group[index] = compressed = _unpacked(text, pixels)
             except ValueError as error:
                 defects[index] = mask_defect(str(error))
                 continue
             self.read += len(compressed)
-            if self.too_large:
+            if self.read > self.limit:
+                del group[index]
                 defects[index] = "too_large", f"the masks up to this one decompress to more than {self.limit:,} bytes"
                 break
-            group.append(index)
             size += len(compressed)
             if size > GROUP_BYTES:
                 _measure(masks, group, defects)
-                group, size = [], 0
+                group, size = {}, 0
         _measure(masks, group, defects)
         return masks, defects
 
 
-def _measure(masks: NDArray[np.void], group: Sequence[int], defects: dict[int, tuple[str, str]]) -> None:
-    """Compute the area and the box of each mask in a group. Record a defect for each invalid mask."""
-    indices = np.array(group, np.int64)
-    heights, widths = masks["size"][indices].T
-    compressed = masks["compressed"][indices].tolist()
-    if _has_invalid_lengths(b"".join(compressed)):
-        bad = [index for index, text in zip(group, compressed, strict=True) if _has_invalid_lengths(text)]
-        defects |= dict.fromkeys(bad, mask_defect(NOT_RUN_LENGTHS))
-        _measure(masks, [index for index in group if index not in defects], defects)
-        return
-    runs = runs_of(compressed)
-    for row in np.flatnonzero(covered_by(runs) != heights * widths).tolist():
-        defects[group[row]] = mask_defect(f"the runs of this mask do not cover {widths[row]} x {heights[row]} pixels")
+def _measure(masks: NDArray[np.void], group: Mapping[int, bytes], defects: dict[int, tuple[str, str]]) -> None:
+    """Store the compressed form, the area and the box of the masks in a group. Record a defect for each invalid mask.
+
+    ``group`` maps the index of each mask to its compressed form.
+    """
+    indices, compressed = np.array([*group], np.int64), [*group.values()]
+    heights, widths = masks["size"][indices].T.copy()
+    measures = measures_of(compressed, heights, widths)
+    for row in np.flatnonzero(measures.covered != heights * widths).tolist():
+        not_whole = f"its runs do not cover {widths[row]} x {heights[row]} pixels"
+        has_lengths = measures.covered[row] != NOT_LENGTHS
+        defects[int(indices[row])] = mask_defect(not_whole if has_lengths else NOT_RUN_LENGTHS)
     if not defects:
-        masks["area"][indices], masks["box"][indices] = areas_of(runs), boxes_of(runs, heights, widths)
-        _rewrite(masks, indices, runs)
-
-
-def _has_invalid_lengths(text: bytes) -> bool:
-    kinds = text.translate(KINDS)
-    return any(wrong in kinds for wrong in INVALID_KINDS)
+        rewritten = np.flatnonzero(measures.have_empty_runs).tolist()
+        texts = _without_empty_runs([compressed[row] for row in rewritten], masks["size"][indices[rewritten]])
+        for row, text in zip(rewritten, texts, strict=True):
+            compressed[row] = text
+        masks["area"][indices], masks["box"][indices] = measures.areas, measures.boxes
+        masks["compressed"][indices] = compressed
 
 
 def _unpacked(text: str, pixels: int) -> bytes:
@@ -146,8 +141,8 @@ def _unpacked(text: str, pixels: int) -> bytes:
     ValueError
     """
     try:
-        packed = base64.b64decode(text, validate=True)
-    except (binascii.Error, ValueError):
+        packed = binascii.a2b_base64(text, strict_mode=True)
+    except ValueError:
         raise ValueError(NOT_BASE64) from None
     # Valid masks never exceed this limit on the decompressed size, but zip bombs do.
     limit = min(6 * (pixels + 2), max(MAX_INFLATION * len(packed), SHORT_BYTES))
@@ -165,20 +160,19 @@ def _unpacked(text: str, pixels: int) -> bytes:
     return compressed
 
 
-def _rewrite(masks: NDArray[np.void], indices: NDArray[np.int64], runs: Runs) -> None:
-    """Remove runs of length zero from masks.
+def _without_empty_runs(compressed: Sequence[bytes], sizes: NDArray[np.int64]) -> Iterator[bytes]:
+    """Yield masks of the given heights and widths without their runs of length zero.
 
     If two masks both have a run of length zero at the same position, pycocotools would stop comparing them there and
     return a wrong overlap.
     """
-    for row in with_empty_runs(runs).tolist():
-        lengths = runs.lengths[runs.starts[row] : runs.starts[row] + runs.pairs[row]].ravel()
+    runs = runs_of(compressed)
+    for start, pairs, size in zip(runs.starts.tolist(), runs.pairs.tolist(), sizes.tolist(), strict=True):
+        lengths = runs.lengths[start : start + pairs].ravel()
         inside = np.flatnonzero(lengths) % 2
         begins = np.flatnonzero(np.r_[True, inside[1:] != inside[:-1]])
         counts = np.add.reduceat(lengths[lengths > 0], begins).tolist()
-        size = masks["size"][indices[row]].tolist()
         # pycocotools does not check whether its allocations succeed. Allocating an array of sufficient size first makes
         # sure that MemoryError is raised if there is not enough memory.
         np.empty(max(BYTES_PER_RUN * len(counts), GROUP_BYTES), np.uint8)
-        found = coco.frPyObjects({"size": size, "counts": [0] * int(inside[0]) + counts}, *size)
-        masks["compressed"][indices[row]] = found["counts"]
+        yield coco.frPyObjects({"size": size, "counts": [0] * int(inside[0]) + counts}, *size)["counts"]

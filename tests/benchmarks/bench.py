@@ -13,6 +13,7 @@ from pathlib import Path
 
 from tests.benchmarks.rows import FOLDER, ROOT, Section
 from tests.benchmarks.sections.leaderboards import leaderboards
+from tests.benchmarks.sections.masks import masks
 from tests.benchmarks.sections.ranks import rank_intervals
 from tests.benchmarks.sections.recording import recordings
 from tests.benchmarks.sections.reports import reports
@@ -23,6 +24,7 @@ from tests.benchmarks.sections.service import service
 SECTIONS: Mapping[str, Section] = {
     "scoring": scoring,
     "reports": reports,
+    "masks": masks,
     "service": service,
     "ranks": rank_intervals,
     "leaderboards": leaderboards,

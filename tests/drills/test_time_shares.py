@@ -62,7 +62,7 @@ def seconds_by_purpose(service: Running, start: int) -> Counter[str]:
     return seconds
 
 
-@pytest.mark.drill(38)
+@pytest.mark.drill(39)
 def test_reruns_get_their_share_of_the_time_while_submissions_wait(
     opened: Open, medium: Path, figures: Figures
 ) -> None:

@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from evaluator.catalog import TRACKS, Limits
 from evaluator.cli import main
 from evaluator.files import lines, masks, rows
 from evaluator.files.masks import GROUP_BYTES, MaskReader
 from evaluator.files.rows import RowReader
+from evaluator.metrics.mask_measures import Measures
 from evaluator.problems import Findings
 from evaluator.request import Resources, ScoringRequest
 from evaluator.scoring import check, prepare, score
@@ -178,13 +180,13 @@ def test_masks_are_unpacked_within_the_limits_of_the_file(tmp_path: Path) -> Non
 
 def test_masks_are_decoded_in_groups_of_bounded_size(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes: list[int] = []
-    runs_of = masks.runs_of
+    measures_of = masks.measures_of
 
-    def noted(group: list[bytes]) -> masks.Runs:
+    def noted(group: list[bytes], *sides: NDArray[np.int64]) -> Measures:
         sizes.append(sum(map(len, group)))
-        return runs_of(group)
+        return measures_of(group, *sides)
 
-    monkeypatch.setattr(masks, "runs_of", noted)
+    monkeypatch.setattr(masks, "measures_of", noted)
     sides = np.full(100, 346)
     MaskReader().masks([hostile.mask(b"1" * 60_000)] * 100, sides, sides)
     assert sum(sizes) == 6_000_000

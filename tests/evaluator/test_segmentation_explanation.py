@@ -1,6 +1,7 @@
 """Tests the kinds of mask errors on an image of 4 × 4 pixels, and invariants of segmentation explanations."""
 
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from evaluator.report import Report
 from evaluator.request import ReportOptions, ScoringRequest
 from evaluator.scoring import score
 from evaluator.synthesis import synthesize
+from evaluator.tracks.segmentation import explanation, scorer
 from tests.evaluator.test_segmentation_rules import LEFT, TOP, TRACK, WHOLE, Edges, mask, submission, truth
 
 LABELS = "ImageID,LabelName,Confidence\ni,cat,1\ni,dog,0\n"
@@ -66,7 +68,59 @@ def test_a_mask_of_an_ancestor_has_the_right_class(tmp_path: Path) -> None:
 def test_masks_on_an_object_with_only_a_box_are_not_errors(tmp_path: Path) -> None:
     report = explained(tmp_path, [(LEFT, 0, True), (TOP, 0, False)], [("cat", 0.9, TOP)])
     assert wrong(report) == []
-    assert [row[4:7] for row in report.matches.rows()] == [("absorbed", "", ""), ("missed", "missed", 2)]
+    assert [row[4:7] for row in report.matches.rows()] == [("absorbed", "box_only", ""), ("missed", "missed", 2)]
+
+
+def test_every_mask_has_one_outcome(tmp_path: Path) -> None:
+    objects = [(TOP, 0, True), (LEFT, 1, True)]
+    found = [
+        ("cat", 0.9, TOP),  # hits the object
+        ("cat", 0.8, (0, 4, 0, 1)),  # is in the group, and finds it
+        ("cat", 0.7, CORNER),  # is in the group, too
+        ("cat", 0.6, (3, 4, 3, 4)),  # overlaps neither the object nor the group
+        ("cat", -11, TOP),  # its confidence is too low
+    ]
+    report = explained(tmp_path, objects, found, group_of_weight=1.0)
+    assert {row[3]: row[4:] for row in report.matches.rows()} == {
+        0.9: ("true_positive", "", 2, 1.0),
+        0.8: ("group_found", "", 3, 0.5),
+        0.7: ("absorbed", "", 3, 1.0),
+        0.6: ("false_positive", "background", "", ""),
+        -11.0: ("ignored", "no_area_or_confidence", "", ""),
+    }
+    (row,) = (row for row in report.splits["all"].classes if row["label"] == "cat")
+    assert [row[name] for name in ("ignored", "group_found", "absorbed", "missed")] == [1, 1, 1, 0]
+
+
+def test_masks_are_compared_only_once_with_objects_of_their_class(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The explanation uses the overlaps of the score. It compares only false positives, and with other objects."""
+    compared: list[int] = []
+    monkeypatch.setattr(scorer, "mask_iou", noted(compared, scorer.mask_iou))
+    monkeypatch.setattr(explanation, "mask_iou", noted(compared, explanation.mask_iou))
+    explained(tmp_path, [(WHOLE, 0, True)], [("cat", 0.9, WHOLE), ("dog", 0.8, WHOLE)])
+    assert compared == [2, 1]
+
+
+def noted(compared: list[int], overlap: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that computes overlaps, and appends the number of pairs to a list."""
+
+    def noting(masks: Any, others: Any, first: Any, second: Any) -> Any:
+        compared.append(len(first))
+        return overlap(masks, others, first, second)
+
+    return noting
+
+
+def test_slices_contain_each_object_once(tmp_path: Path) -> None:
+    found = [("cat", 0.9, TOP), ("cat", 0.8, (3, 4, 3, 4))]
+    rows = explained(tmp_path, [(TOP, 0, True), (PAIR, 0, True)], found).splits["all"].tables["slices"]
+    assert {row["value"]: (row["truths"], row["found"], row["false_positives"]) for row in rows} == {
+        "small": (0, 0, 0),
+        "medium": (0, 0, 0),
+        "large": (2, 1, 1),
+    }
 
 
 @pytest.mark.parametrize("parameters", [{}, {"group_of_weight": 0.3}, {"expand_hierarchy": False}])

@@ -2,7 +2,7 @@
 
 import base64
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -26,6 +26,9 @@ from evaluator.tracks.segmentation.truth import SegmentationParameters, Segmenta
 from evaluator.tracks.shared.submissions import csv_text, notice_predictions, require_all_images, vocabularies_of
 from evaluator.truth import Truth
 
+# Numbers that mix the bits of hashes: 2 ** 64 divided by the golden ratio, and half of the bits.
+HASH_FACTOR, HASH_SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
+
 
 def match(
     truth: SegmentationTruth, detections: Detections, masks: Masks, parameters: SegmentationParameters
@@ -39,7 +42,8 @@ def match(
     mask_threshold = float(np.float32(parameters.iou_threshold))
     object_masks, group_masks = truth.masks_of_objects, truth.masks_of_groups
     detections, masks = within_cap(truth, detections, masks, object_masks)
-    keys, ties = detections.keys(truth), ties_of(detections, masks)
+    keys = detections.keys(truth)
+    ties = ties_of(detections, masks, keys)
     objects, overlaps = best_objects(
         keys, truth.object_keys, lambda ours, theirs: mask_iou(masks, object_masks, ours, theirs)
     )
@@ -76,7 +80,7 @@ def within_cap(
         _, overlaps = best_objects(
             tied.keys(truth), truth.object_keys, lambda ours, theirs: mask_iou(tied_masks, object_masks, ours, theirs)
         )
-        return overlaps, ties_of(tied, tied_masks)
+        return overlaps, ties_of(tied, tied_masks, tied.keys(truth))
 
     chosen = indices_within_cap(truth, detections, tie_breaks)
     return detections[chosen], masks[chosen]
@@ -110,9 +114,34 @@ def are_on_boxes(
     return ~settled & (on_ordinary | (shares >= threshold))
 
 
-def ties_of(detections: Detections, masks: Masks) -> list[NDArray[Any]]:
-    """Return the values that break ties between detections with equal confidence and overlap: boxes, then masks."""
-    return [*detections.coordinates, np.unique(masks.compressed, return_inverse=True)[1]]
+def ties_of(detections: Detections, masks: Masks, groups: NDArray[np.int64]) -> list[NDArray[Any]]:
+    """Return the values that break ties between detections with equal confidence and overlap: boxes, then masks.
+
+    Parameters
+    ----------
+    detections, masks : of length N
+    groups : int64 array of shape (N,)
+        Only detections of the same group are compared, for example those with the same image and label.
+    """
+    return [*detections.coordinates, _ranks(masks, [groups, *detections.coordinates])]
+
+
+def _ranks(masks: Masks, columns: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
+    """Return a number for each mask that orders masks with equal values in all columns by their compressed form.
+
+    Sorting byte strings is slow, and few masks have the group and the box of another mask. Therefore, only masks whose
+    values have the hash of those of another mask are sorted. The result for all other masks is 0.
+    """
+    hashes = np.zeros(len(masks.areas), np.uint64)
+    for column in columns:
+        hashes = (hashes ^ np.ascontiguousarray(column).view(np.uint64)) * HASH_FACTOR
+        hashes ^= hashes >> HASH_SHIFT
+    order = np.argsort(hashes, kind="stable")
+    is_equal = hashes[order][1:] == hashes[order][:-1]
+    alike = order[np.append(False, is_equal) | np.append(is_equal, False)] if len(order) else order
+    ranks = np.zeros(len(order), np.int64)
+    ranks[alike] = np.unique(masks.compressed[alike], return_inverse=True)[1]
+    return ranks
 
 
 def masks_of(table: SubmissionTable, detections: Detections) -> Masks:
@@ -121,12 +150,23 @@ def masks_of(table: SubmissionTable, detections: Detections) -> Masks:
     return Masks(column["compressed"], column["area"], column["size"])[detections.rows]
 
 
+def detections_of(truth: SegmentationTruth, table: SubmissionTable, parameters: SegmentationParameters) -> Detections:
+    """Return all detections in a submission. Those whose label is in the ground truth come first."""
+    return predicted(truth, table, table.columns["Mask"]["box"], expand=parameters.expand_predictions)
+
+
 def matched(
-    truth: SegmentationTruth, table: SubmissionTable, parameters: SegmentationParameters, progress: Progress
+    truth: SegmentationTruth,
+    table: SubmissionTable,
+    detections: Detections,
+    parameters: SegmentationParameters,
+    progress: Progress,
 ) -> Matches:
-    """Match the masks in a submission with the objects of the ground truth."""
+    """Match the masks in a submission with the objects of the ground truth.
+
+    ``detections`` are those of :func:`detections_of`.
+    """
     progress("matching", 0.0)
-    detections = predicted(truth, table, table.columns["Mask"]["box"], expand=parameters.expand_predictions)
     # Only valid detections are kept. A detection with an empty mask is not valid, because its bounding box has no area.
     detections = detections[are_valid(detections)]
     detections = detections[np.argsort(detections.keys(truth), kind="stable")]
@@ -178,7 +218,8 @@ class SegmentationScorer(Scorer[SegmentationTruth, SegmentationParameters, Submi
         self, truth: SegmentationTruth, table: SubmissionTable, parameters: SegmentationParameters, progress: Progress
     ) -> Outcome:
         """Score the masks in a submission on every split."""
-        return outcome_of(truth, matched(truth, table, parameters, progress), parameters, progress)
+        matches = matched(truth, table, detections_of(truth, table, parameters), parameters, progress)
+        return outcome_of(truth, matches, parameters, progress)
 
     def template(self, truth: SegmentationTruth) -> str:
         """Return the template submission, which has an empty prediction string for every image.

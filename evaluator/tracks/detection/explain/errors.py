@@ -81,31 +81,6 @@ Overlap = Callable[[Codes, Codes], Overlaps]
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
-    """The overlaps of N false positives with the objects of a ground truth.
-
-    Attributes
-    ----------
-    own, group : callable
-        Return the IoU of false positives with ordinary objects, and the IoA of false positives with groups. They are
-        called for objects of the same class. Both take two int64 arrays of indices.
-    annotated : int64 array of shape (A,), ascending
-        Indices of the ordinary objects that are rows of boxes.csv (or masks.csv) and not copies for an ancestor.
-    other : callable
-        Returns the IoU of false positives with annotated objects of any class, given by their indices into
-        ``annotated``.
-    ties : sequence of arrays of shape (N,)
-        The values that break ties between detections of equal confidence and overlap.
-    """
-
-    own: Overlap
-    group: Overlap
-    annotated: Codes
-    other: Overlap
-    ties: Sequence[NDArray[Any]]
-
-
-@dataclass(frozen=True, slots=True)
 class Nearest:
     """The objects that N false positives overlap most.
 
@@ -121,13 +96,46 @@ class Nearest:
     overlaps: Overlaps
 
 
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The overlaps of N false positives with the objects of a ground truth.
+
+    Attributes
+    ----------
+    own : Nearest
+        The ordinary object of the same class that each false positive overlaps most.
+    shares : float64 array of shape (N,)
+        The largest IoA of each false positive with a group of the same class.
+    annotated : int64 array of shape (A,), ascending
+        Indices of the ordinary objects that are rows of boxes.csv (or masks.csv) and not copies for an ancestor.
+    other : callable
+        Takes two int64 arrays of indices, of false positives and into ``annotated``. Returns the IoU of these false
+        positives with these objects, whatever their class.
+    ties : sequence of arrays of shape (N,)
+        The values that break ties between detections of equal confidence and overlap.
+    """
+
+    own: Nearest
+    shares: Overlaps
+    annotated: Codes
+    other: Overlap
+    ties: Sequence[NDArray[Any]]
+
+
 def box_overlaps(truth: DetectionTruth, detections: Detections) -> Comparison:
-    """Return the functions that compute the overlap of detections with ground-truth boxes."""
-    annotated, boxes = np.flatnonzero(truth.object_is_annotated), detections.boxes
+    """Return the overlaps of detections with ground-truth boxes."""
+    annotated, boxes, keys = np.flatnonzero(truth.object_is_annotated), detections.boxes, detections.keys(truth)
     annotated_boxes = truth.boxes[annotated]
+
+    def own(ours: Codes, theirs: Codes) -> Overlaps:
+        return intersection_over_union(boxes[ours], truth.boxes[theirs])
+
+    def share(ours: Codes, theirs: Codes) -> Overlaps:
+        return intersection_over_area(boxes[ours], truth.group_boxes[theirs])
+
     return Comparison(
-        own=lambda ours, theirs: intersection_over_union(boxes[ours], truth.boxes[theirs]),
-        group=lambda ours, theirs: intersection_over_area(boxes[ours], truth.group_boxes[theirs]),
+        own=Nearest(*best_objects(keys, truth.object_keys, own)),
+        shares=best_objects(keys, truth.group_keys, share)[1],
         annotated=annotated,
         other=lambda ours, theirs: intersection_over_union(boxes[ours], annotated_boxes[theirs]),
         ties=detections.coordinates,
@@ -149,10 +157,8 @@ def errors_of(
     """
     false = false_positives(matches)
     detections = matches.detections[false]
-    keys = detections.keys(truth)
-    own = Nearest(*best_objects(keys, truth.object_keys, compared.own))
+    own, shares = compared.own, compared.shares
     other = _nearest_of_another_class(truth, detections, compared)
-    _, shares = best_objects(keys, truth.group_keys, compared.group)
     kinds = detection_kinds(own.overlaps, other.overlaps, shares, threshold)
     explaining = explaining_objects(kinds, own, other, shares)
     objects, overlaps = explaining.objects, explaining.overlaps

@@ -2,10 +2,6 @@
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from evaluator.files.submission import SubmissionTable
 from evaluator.report import ClassRow, MatchTable
@@ -22,8 +18,8 @@ from evaluator.tracks.detection.explain.errors import (
 )
 from evaluator.tracks.detection.explain.figures import Figures
 from evaluator.tracks.detection.explain.match_rows import COLUMNS, TYPES, match_rows
-from evaluator.tracks.detection.explain.slices import size_counts, size_rows, slices
-from evaluator.tracks.detection.explain.tables import predicted
+from evaluator.tracks.detection.explain.slices import object_sizes, size_counts, size_rows, sizes, slices
+from evaluator.tracks.detection.explain.tables import by_outcome, predicted
 from evaluator.tracks.detection.matches import Matches
 from evaluator.tracks.detection.scorer import detections_of, matched, outcome_of
 from evaluator.tracks.detection.summary import weighted
@@ -88,38 +84,17 @@ def _figures(found: Explained, split: str, ablation_rows: list[ClassRow] | None)
     """Return the numbers that explain the score on a split."""
     truth, matches, errors, weight = found.truth, found.matches, found.errors, found.group_weight
     in_split, positives = truth.splits[split], weighted(*truth.counts(split), weight)
+    missed = missed_weights(truth, errors.object_kinds, errors.group_kinds, in_split, weight)
+    size_codes = object_sizes(truth), sizes(matches.detections.boxes)
+    by_size = size_rows(truth, matches, errors, in_split, size_codes)
+    counts_of_sizes = size_counts(truth, errors.object_kinds, in_split, size_codes[0])
     tables = {
         "class_errors": class_errors(truth, matches, errors, in_split),
-        "slices": slices(
-            truth,
-            errors.object_kinds,
-            in_split,
-            size_counts(truth, errors.object_kinds, in_split),
-            size_rows(truth, matches, errors, in_split),
-        ),
+        "slices": slices(truth, errors.object_kinds, in_split, counts_of_sizes, by_size),
     }
     return Figures(
         errors=errors.curve_errors(truth, matches, in_split, positives, weight),
         predicted=predicted(truth, matches, in_split, weight),
-        by_outcome=_by_outcome(found, in_split),
+        by_outcome=by_outcome(truth, found.known, matches, missed, in_split),
         tables=tables if ablation_rows is None else {**tables, "ablation": ablation_rows},
     )
-
-
-def _by_outcome(found: Explained, in_split: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
-    """Return the numbers of detections and objects with each outcome, by class; see :attr:`Figures.by_outcome`."""
-    truth, matches, errors, labels = found.truth, found.matches, found.errors, len(found.truth.labels)
-    ignored = np.ones(len(found.known), bool)
-    ignored[matches.detections.indices] = False
-    ignored &= in_split[found.known.images]
-    is_inside, finds_group = in_split[matches.detections.images], matches.finds_group
-
-    def count(chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
-        return np.bincount(matches.detections.labels[chosen & is_inside], minlength=labels)
-
-    return {
-        "ignored": np.bincount(found.known.labels[ignored], minlength=labels),
-        "group_found": count(finds_group),
-        "absorbed": count(matches.absorbed & ~finds_group),
-        "missed": missed_weights(truth, errors.object_kinds, errors.group_kinds, in_split, found.group_weight),
-    }

@@ -14,6 +14,7 @@ from evaluator.report import ClassRow, finite
 from evaluator.tracks.detection.explain.errors import Errors
 from evaluator.tracks.detection.matches import Matches
 from evaluator.tracks.detection.truth import DetectionTruth
+from evaluator.tracks.shared.label_truth import ObjectTruth
 
 SIZES = ("small", "medium", "large")
 # COCO's limits between small, medium and large areas, converted from pixels to fractions of an image of 640 × 480
@@ -73,9 +74,7 @@ def slices(
     by_size : sequence of rows
         ``false_positives`` and ``mAP`` of each size.
     """
-    rows = [
-        _row("size", size, *counts) | more for size, counts, more in zip(SIZES, counts_of_sizes, by_size, strict=True)
-    ]
+    rows = size_slices(counts_of_sizes, by_size)
     if not truth.attribute_names:
         return rows
     inside = objects_inside(truth, in_split)
@@ -89,27 +88,42 @@ def slices(
     return rows
 
 
-def objects_inside(truth: DetectionTruth, in_split: Mask) -> NDArray[np.int64]:
+def objects_inside(truth: ObjectTruth, in_split: Mask) -> NDArray[np.int64]:
     """Return the indices of the ordinary objects in the images of a split."""
-    return np.flatnonzero(in_split[truth.object_places[0][: len(truth.boxes)]])
+    return np.flatnonzero(in_split[truth.object_places[0][: len(truth.object_keys)]])
 
 
 def size_counts(
-    truth: DetectionTruth, object_kinds: NDArray[np.integer[Any]], in_split: Mask
+    truth: ObjectTruth, object_kinds: NDArray[np.integer[Any]], in_split: Mask, codes: NDArray[np.integer[Any]]
 ) -> Sequence[ObjectCounts]:
-    """Return the number of ordinary objects of each size in a split."""
+    """Return the number of ordinary objects of each size in a split. ``codes`` contains the size of each object."""
     inside = objects_inside(truth, in_split)
-    return _counts(object_sizes(truth)[inside], object_kinds[inside], len(SIZES))
+    return _counts(codes[inside], object_kinds[inside], len(SIZES))
 
 
-def size_rows(truth: DetectionTruth, matches: Matches, errors: Errors, in_split: Mask) -> list[ClassRow]:
-    """Return a row for each size: the number of false positives of this size, and the mAP for objects of this size."""
-    is_inside = in_split[truth.object_places[0][: len(truth.boxes)]]
-    detection_sizes = sizes(matches.detections.boxes)
+def size_slices(counts_of_sizes: Sequence[ObjectCounts], by_size: Sequence[ClassRow]) -> list[ClassRow]:
+    """Return the rows of :func:`slices` for the sizes."""
+    counted = zip(SIZES, counts_of_sizes, by_size, strict=True)
+    return [_row("size", size, *counts) | more for size, counts, more in counted]
+
+
+def size_rows(
+    truth: ObjectTruth,
+    matches: Matches,
+    errors: Errors,
+    in_split: Mask,
+    size_codes: tuple[NDArray[np.integer[Any]], NDArray[np.integer[Any]]],
+) -> list[ClassRow]:
+    """Return a row for each size: the number of false positives of this size, and the mAP for objects of this size.
+
+    ``size_codes`` are the sizes of the ordinary objects and those of the detections, as indices into :data:`SIZES`.
+    """
+    is_inside = in_split[truth.object_places[0][: len(truth.object_keys)]]
+    own_sizes, detection_sizes = size_codes
     rows: list[ClassRow] = []
     for code in range(len(SIZES)):
         false = (errors.kinds >= 0) & (detection_sizes == code) & in_split[matches.detections.images]
-        chosen = is_inside & (object_sizes(truth) == code)
+        chosen = is_inside & (own_sizes == code)
         rows.append({"false_positives": int(false.sum()), "mAP": _mean_ap(truth, matches, chosen, false)})
     return rows
 
@@ -141,7 +155,7 @@ def _row(name: str, value: str, found: int, wrong_class: int, badly_located: int
     }
 
 
-def _mean_ap(truth: DetectionTruth, matches: Matches, objects: Mask, false: Mask) -> float | None:
+def _mean_ap(truth: ObjectTruth, matches: Matches, objects: Mask, false: Mask) -> float | None:
     """Return the mAP for the selected objects. Groups, and detections that hit other objects, do not count."""
     counted = (matches.hits & np.append(objects, False)[matches.objects]) | false
     classes = truth.images_and_labels(truth.object_keys[objects])[1]

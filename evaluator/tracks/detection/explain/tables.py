@@ -1,9 +1,12 @@
 """Counts the predictions of each class, and the pairs of actual and predicted classes."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.report import ClassRow
+from evaluator.tracks.detection.candidates import Detections
 from evaluator.tracks.detection.matches import Matches
 from evaluator.tracks.detection.truth import DetectionTruth
 from evaluator.tracks.shared.label_truth import ObjectTruth
@@ -21,6 +24,43 @@ def predicted(
     images, classes = truth.images_and_labels(truth.group_keys)
     groups = np.bincount(classes[matches.found_groups & in_split[images]], minlength=labels)
     return np.asarray(detections + group_weight * groups)
+
+
+def by_outcome(
+    truth: ObjectTruth,
+    known: Detections,
+    matches: Matches,
+    missed: NDArray[np.float64],
+    in_split: NDArray[np.bool_],
+) -> dict[str, NDArray[Any]]:
+    """Return the numbers of detections and objects with each outcome, by class; see :attr:`Figures.by_outcome`.
+
+    Parameters
+    ----------
+    truth : ObjectTruth
+    known : Detections
+        All detections whose label is in the ground truth.
+    matches : Matches
+        The matches of the detections whose label is verified in their image.
+    missed : float64 array of shape (classes,)
+        Number of missed objects.
+    in_split : bool array of shape (images,)
+    """
+    labels, finds_group = len(truth.labels), matches.finds_group
+    ignored = np.ones(len(known), bool)
+    ignored[matches.detections.indices] = False
+    ignored &= in_split[known.images]
+    is_inside = in_split[matches.detections.images]
+
+    def count(chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
+        return np.bincount(matches.detections.labels[chosen & is_inside], minlength=labels)
+
+    return {
+        "ignored": np.bincount(known.labels[ignored], minlength=labels),
+        "group_found": count(finds_group),
+        "absorbed": count(matches.absorbed & ~finds_group),
+        "missed": missed,
+    }
 
 
 def confusion(truth: DetectionTruth, matches: Matches, in_split: NDArray[np.bool_]) -> list[ClassRow]:
