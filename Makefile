@@ -62,7 +62,7 @@ lint: setup ## check ruff, templates, mypy, layers, migrations, the compose file
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/djangofmt --quiet --check server/templates
-	@git ls-files -z 'server/templates' | xargs -0 awk 'length > 120 {print "over 120 characters: " FILENAME ":" FNR; bad = 1} END {exit bad}'
+	@git ls-files -z server/templates evaluator/report_page/templates | xargs -0 awk 'length > 120 {print "over 120 characters: " FILENAME ":" FNR; bad = 1} END {exit bad}'
 	@$(BIN)/mypy --strict evaluator
 	@$(BIN)/mypy server worker
 	@$(BIN)/lint-imports
