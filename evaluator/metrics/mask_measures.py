@@ -17,7 +17,7 @@ from evaluator.metrics.masks import (
     with_empty_runs,
 )
 
-KERNEL = "evaluator.kernels.mask_measures"
+KERNEL = "evaluator.kernels.masks.measures"
 """Name of the kernel module. It is loaded only if there are many masks, because numba is slow to load."""
 KERNEL_FROM_BYTES = 2**18
 """Number of bytes of run lengths from which the kernel is used. Numpy takes 80 ns for a byte, the kernel 3 ns."""

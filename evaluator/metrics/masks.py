@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 Ints = NDArray[np.int64]
 MAX_CHARACTERS = 6
 """Maximum number of characters that encode the length of one run of pixels."""
-KERNEL = "evaluator.kernels.masks"
+KERNEL = "evaluator.kernels.masks.overlaps"
 """Name of the kernel module. It is loaded only if masks are compared, because numba is slow to load."""
 BYTES_AT_ONCE = 2**20
 """Approximate maximum number of bytes of run lengths that are compared at once. A single mask, together with the masks

@@ -18,7 +18,7 @@ from evaluator.problems import Findings
 from evaluator.report import ReferenceNeeded
 from evaluator.request import Resources, ScoringRequest
 from evaluator.tracks.detection.entries import ScoredDetections
-from evaluator.tracks.detection.fast.explanation import explained
+from evaluator.tracks.detection.fast.explain.explanation import explained
 from evaluator.tracks.detection.fast.fiftyone import fiftyone_outcome
 from evaluator.tracks.detection.fast.file_entries import entries_with_images, report, sorted_entries
 from evaluator.tracks.detection.fast.reader import DetectionReader, refuse_missing_images

@@ -14,7 +14,7 @@ from evaluator.derived import derived
 from evaluator.metrics.bootstrap import Numbers
 from evaluator.metrics.errors import CLASS, DETECTION_KINDS, GROUP_OF, LOCALIZATION, MISSED, NO_ERROR
 from evaluator.tracks.detection.explain.slices import SIZES, ObjectCounts, object_sizes
-from evaluator.tracks.detection.fast.explaining_reader import ObjectOutcomes
+from evaluator.tracks.detection.fast.explain.explaining_reader import ObjectOutcomes
 from evaluator.tracks.detection.truth import DetectionTruth
 
 Codes = NDArray[np.int64]

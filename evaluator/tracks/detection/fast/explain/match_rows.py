@@ -19,7 +19,7 @@ from evaluator.tracks.detection.candidates import Detections
 from evaluator.tracks.detection.explain.errors import Errors, Nearest, explaining_objects
 from evaluator.tracks.detection.explain.match_rows import MatchRows, Outcomes, Row, outcomes_of
 from evaluator.tracks.detection.fast.collecting_reader import NO_CAPS, PARTS, joined, piece_of
-from evaluator.tracks.detection.fast.explaining_reader import ExplainingReader, ObjectOutcomes
+from evaluator.tracks.detection.fast.explain.explaining_reader import ExplainingReader, ObjectOutcomes
 from evaluator.tracks.detection.matches import Matches, confidences_of_groups
 from evaluator.tracks.detection.truth import DetectionTruth
 from evaluator.tracks.shared.fast import FileVersion, read_again

@@ -16,9 +16,9 @@ from evaluator.report import MatchTable
 from evaluator.request import ScoringRequest
 from evaluator.tracks.detection.explain.match_rows import COLUMNS, TYPES, Row
 from evaluator.tracks.detection.fast.collecting_reader import evaluate_kept
-from evaluator.tracks.detection.fast.explained_split import ExplainedFile, ExplainedSplit
-from evaluator.tracks.detection.fast.explaining_reader import ExplainingReader, ObjectOutcomes
-from evaluator.tracks.detection.fast.match_rows import ExplainedRows
+from evaluator.tracks.detection.fast.explain.explained_split import ExplainedFile, ExplainedSplit
+from evaluator.tracks.detection.fast.explain.explaining_reader import ExplainingReader, ObjectOutcomes
+from evaluator.tracks.detection.fast.explain.match_rows import ExplainedRows
 from evaluator.tracks.detection.fast.reader import refuse_missing_images
 from evaluator.tracks.detection.fast.truth import hierarchy_of, kernel_truth
 from evaluator.tracks.detection.truth import DetectionParameters, DetectionTruth

@@ -28,8 +28,8 @@ from evaluator.tracks.detection.explain.ablation import ablation_row
 from evaluator.tracks.detection.explain.figures import Figures
 from evaluator.tracks.detection.explain.slices import SIZES, positives_of_sizes, slices
 from evaluator.tracks.detection.fast import variants
-from evaluator.tracks.detection.fast.explaining_reader import ObjectOutcomes
-from evaluator.tracks.detection.fast.object_numbers import ObjectNumbers
+from evaluator.tracks.detection.fast.explain.explaining_reader import ObjectOutcomes
+from evaluator.tracks.detection.fast.explain.object_numbers import ObjectNumbers
 from evaluator.tracks.detection.summary import EntryCounts, split_report, weighted
 from evaluator.tracks.detection.truth import DetectionTruth
 from evaluator.tracks.shared.confusions import confused, counted

@@ -1,0 +1,1 @@
+"""Kernels that check, measure and compare masks."""

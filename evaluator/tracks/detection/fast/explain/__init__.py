@@ -1,0 +1,1 @@
+"""Explanations of detections with compiled kernels."""
