@@ -272,7 +272,7 @@ FLAGS = {
     "tracks": "--json",
     "check": "--submission --kit --truth --challenge --phase --server --force --set --threads --json",
     "score": "--truth --submission --set --usage --split --seed --bootstrap --threads --json --classes"
-    " --explain --curves --matches --tf-csv",
+    " --explain --curves --matches --report --tf-csv",
     "compare": "--truth --set --usage --split --seed --bootstrap --threads --json",
     "prepare": "--truth --set --usage --split --seed --out --salt --sample --candidates --kit --limit --hidden"
     " --ceiling --statistics --json",
