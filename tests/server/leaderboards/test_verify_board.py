@@ -84,7 +84,7 @@ def test_correct_comparisons_have_no_differences(compared: ComparedEntry) -> Non
 def test_every_wrong_comparison_is_found_and_computed_again(compared: ComparedEntry, damage: str) -> None:
     ComparedEntry.objects.filter(pk=compared.pk).update(**WRONG_COMPARISON[damage])
     message, found = verify()
-    assert "1 entries of 1 phases are wrong" in message
+    assert "1 entries in 1 phases are wrong" in message
     assert "has the comparison" in found
     assert "match the submissions" in verify("--rebuild")[0]
     assert not ComparedEntry.objects.exists()

@@ -165,7 +165,7 @@ VERDICTS = {"a_better": "A is better", "tied": "No significant difference", "b_b
 EXPLAINED = {
     "openimages-detection": ({"errors", "error_sums", "averages", "slices", "class_errors", "ablation"}, {"ap"}),
     "openimages-relationships": ({"errors", "error_sums", "averages"}, {"ap_relationships", "ap_phrases", *POOLED}),
-    "openimages-segmentation": ({"errors", "error_sums", "averages", "class_errors"}, {"ap"}),
+    "openimages-segmentation": ({"errors", "error_sums", "averages", "slices", "class_errors"}, {"ap"}),
     "openimages-classification": ({"class_errors"}, {"ap"}),
     "flickr30k-grounding": (set(), set()),
     "flickr30k-retrieval": (set(), set()),

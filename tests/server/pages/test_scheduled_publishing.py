@@ -34,7 +34,7 @@ def schedule(owner: Client, hours: float = 1) -> int:
 
 def test_a_draft_is_published_at_its_time(phase: Phase, owner: Client) -> None:
     assert schedule(owner) == 302
-    assert b"It will be published as unlisted" in owner.get("/organize/challenges/c").content
+    assert b"The challenge will be published as unlisted" in owner.get("/organize/challenges/c").content
     publish_due()
     assert Challenge.objects.get().visibility == "draft"
     Publication.objects.update(at=database_now())
@@ -80,10 +80,10 @@ def test_a_draft_that_fails_a_check_stays_one_and_its_owners_are_notified(
 def test_the_page_says_why_a_scheduled_draft_cannot_be_published_yet(phase: Phase, owner: Client) -> None:
     Challenge.objects.update(contact="")
     schedule(owner)
-    said = b"It cannot be published as it is now. Contact: enter an address first"
+    said = b"The challenge cannot be published in its current state. Contact: enter an address first"
     assert said in owner.get("/organize/challenges/c").content
     Challenge.objects.update(contact="a@example.org")
-    assert b"It cannot be published as it is now." not in owner.get("/organize/challenges/c").content
+    assert b"The challenge cannot be published in its current state." not in owner.get("/organize/challenges/c").content
 
 
 def test_a_draft_cannot_be_returned_to_draft(phase: Phase, owner: Client) -> None:
