@@ -80,7 +80,7 @@ def test_a_draft_that_fails_a_check_stays_one_and_its_owners_are_notified(
 def test_the_page_says_why_a_scheduled_draft_cannot_be_published_yet(phase: Phase, owner: Client) -> None:
     Challenge.objects.update(contact="")
     schedule(owner)
-    said = b"The challenge cannot be published in its current state. Contact: enter an address first"
+    said = b"The challenge cannot be published in its current state. Contact: enter an address for participants"
     assert said in owner.get("/organize/challenges/c").content
     Challenge.objects.update(contact="a@example.org")
     assert b"The challenge cannot be published in its current state." not in owner.get("/organize/challenges/c").content
