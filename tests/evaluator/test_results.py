@@ -125,7 +125,7 @@ def test_preliminary_results_are_marked_with_the_reasons(verified: Verify) -> No
     content = sign(document(final=False, unfinished=["a rescoring is open", "\x1b[2K"]), SEED)
     code, out = verified(content)
     assert code == 0
-    assert "PRELIMINARY: a rescoring is open; " in out
+    assert "PRELIMINARY when these results were exported: a rescoring is open; " in out
     assert "\x1b" not in out
     answer = json.loads(verified(content, "--json")[1])
     assert (answer["is_final"], answer["unfinished"][0]) == (False, "a rescoring is open")
