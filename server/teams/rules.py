@@ -113,7 +113,7 @@ def reasons_against(change: Change, terms: Terms) -> Iterator[str]:
     >>> from datetime import UTC
     >>> terms = Terms(max_size=2, now=datetime(2026, 1, 1, tzinfo=UTC))
     >>> list(reasons_against(Invite(TeamFacts("Owls", size=2)), terms))
-    ['Owls is full: a team has at most 2 members in this challenge.']
+    ['Owls is full. In this challenge, a team can have at most 2 members.']
     """
     match change:
         case Invite(team):

@@ -73,7 +73,10 @@ def main() -> None:
     """Score a file with several memory limits, each time in a child process, and print the exit codes."""
     load_kernels()
     truth, submission = map(Path, sys.argv[1:])
-    for mebibytes in range(45, 141, 8):
+    with submission.open() as rows:
+        (truth / "one").write_text(rows.readline() + rows.readline())
+    score(ScoringRequest(TRACK, truth, truth / "one"))  # the imports: Python raises SystemError if one lacks memory
+    for mebibytes in range(5, 141, 8):
         child = os.fork()
         if not child:
             idle = int(Path("/proc/self/statm").read_text().split()[5]) * os.sysconf("SC_PAGESIZE")
