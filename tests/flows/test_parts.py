@@ -28,9 +28,9 @@ class Hosts:
         self.keys = {name: secrets.token_hex(32) for name in ("SECRET_KEY", "AUDIT_KEY", "SIGNING_KEY")}
         self.started: list[Running] = []
 
-    def start(self, part: str, name: str, **more: object) -> Running:
+    def start(self, part: str, name: str, *words: str, **more: object) -> Running:
         running = self.add(name, **more)
-        running.up = ("manage.py", "up", "--only", part)
+        running.up = ("manage.py", "up", "--only", part, *words)
         return running.start()
 
     def add(self, name: str, **more: object) -> Running:
@@ -82,3 +82,18 @@ def test_each_part_can_run_on_its_own_host(hosts: Hosts, predictions: Path) -> N
     for running in (web, sweeper, third):
         running.send(signal.SIGTERM)
         assert (running.process.returncode, running.processes()) == (0, [])
+
+
+def test_a_worker_takes_only_the_kinds_of_jobs_in_its_start_command(hosts: Hosts, predictions: Path) -> None:
+    """A worker for reruns computes the confidence interval of a score that a worker for scores recorded."""
+    web = hosts.start("web", "web")
+    open_challenge(web, predictions, "ada")
+    hosts.start("worker", "reruns", "--queues", "reruns", INTERVAL_REPLICATES=20)
+    submission = web.submit((predictions / "predictions.csv").read_bytes())
+    with pytest.raises(AssertionError):
+        wait_for(lambda: web.submission(submission)["status"] != "queued", seconds=3)
+    hosts.start("worker", "scores", "--queues", "scores", INTERVAL_REPLICATES=20)
+    assert web.ended(submission)["status"] == "scored"
+    wait_for(lambda: web.count("submissions_replicates"))
+    jobs = [(running.home.name, '"purpose": "intervals"' in running.said()) for running in hosts.started[1:]]
+    assert jobs == [("reruns", True), ("scores", False)]
