@@ -131,11 +131,15 @@ class Resources:
         Number of threads to use. It does not affect the report.
     progress : callable
         Called with the name of the current stage, such as ``scoring``, and the completed fraction of this stage.
+    reference_bytes : int or None
+        Maximum uncompressed size of a file that compiled kernels cannot read, so that the much slower reference
+        implementation scores it. It does not apply to tracks without such kernels. If None, only ``limits`` apply.
     """
 
     limits: Limits = field(default_factory=Limits)
     threads: int = 1
     progress: Progress = silent
+    reference_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

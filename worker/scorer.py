@@ -14,7 +14,7 @@ from evaluator.problems import InvalidTruth
 from evaluator.report import Report
 from evaluator.request import Bootstrap, Progress, ReportOptions, Resources, ScoringRequest, TruthOptions
 from server.challenges.models import Truth
-from server.submissions.limits import explanation_limits, file_limits
+from server.submissions.limits import file_limits
 from server.submissions.models import Rerun, Submission
 from server.submissions.services.evaluations import SEED
 from worker import limits, storage_check
@@ -63,7 +63,12 @@ def score_files(
         parameters=phase.parameters,
         opening=TruthOptions(verify=True, expected=truth.sha256),
         report=options,
-        resources=Resources(explanation_limits() if options.curves else file_limits(), progress=progress),
+        # Explaining a score without the compiled kernels takes far more time and memory than scoring.
+        resources=Resources(
+            file_limits(),
+            progress=progress,
+            reference_bytes=settings.EXPLANATION_MAX_BYTES if options.curves else None,
+        ),
         rejects_nothing_to_score=first and not submission.forced,
     )
     try:

@@ -243,8 +243,8 @@ def reason(error: Exception) -> str:
     """Return the reason why a rerun was abandoned, as a sentence for organizers."""
     if is_too_large(error):
         return (
-            f"Podium does not explain the scores of files with more than {settings.EXPLANATION_MAX_BYTES} "
-            "uncompressed bytes."
+            f"Files with more than {settings.EXPLANATION_MAX_BYTES} uncompressed bytes get no explanation if the "
+            "compiled kernels cannot read them."
         )
     if isinstance(error, InvalidSubmission):
         return f"The file does not match this ground truth: {', '.join(error.findings.counts)}."

@@ -1,7 +1,5 @@
 """Limits for submitted files. The data page lists them, and the worker enforces them."""
 
-from dataclasses import replace
-
 from django.conf import settings
 
 from evaluator.catalog import Limits
@@ -21,9 +19,3 @@ def file_limits() -> Limits:
         boxes=settings.SUBMISSION_MAX_BOXES,
         images=settings.SUBMISSION_MAX_IMAGES,
     )
-
-
-def explanation_limits() -> Limits:
-    """Return the limits for explaining the score of a file, which takes far more time and memory than scoring it."""
-    limits = file_limits()
-    return replace(limits, decompressed_bytes=min(limits.decompressed_bytes, settings.EXPLANATION_MAX_BYTES))

@@ -108,14 +108,19 @@ def test_an_interval_is_computed_even_if_a_worker_was_killed(service: Running, c
     assert explained == [(len(("all", "public")),)] * service.rows("SELECT count(*) FROM submissions_evaluation")[0][0]
 
 
-def test_a_file_that_is_too_large_to_be_explained_keeps_score_and_interval(
+def test_a_file_that_is_too_large_to_be_explained_without_kernels_keeps_score_and_interval(
     start: Start, predictions: Path, content: bytes
 ) -> None:
     service = start(EXPLANATION_MAX_BYTES=1000)
     open_challenge(service, predictions, "ada")
-    identifier = service.submit(content)
+    header, first, *lines = content.split(b"\n")
+    image, comma, boxes = first.partition(b",")
+    identifier = service.submit(b"\n".join([header, b'"' + image + b'"' + comma + boxes, *lines]))
     assert set(settled(service, identifier)["intervals"]["public"]) == {"mAP"}
     given_up = wait_for(lambda: service.rows("SELECT purpose, failure FROM submissions_rerun WHERE failure != ''"))
     assert given_up == [
-        ("explanation", "Podium does not explain the scores of files with more than 1000 uncompressed bytes.")
+        (
+            "explanation",
+            "Files with more than 1000 uncompressed bytes get no explanation if the compiled kernels cannot read them.",
+        )
     ]

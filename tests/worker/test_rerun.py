@@ -12,6 +12,7 @@ from pytest_django import Settings
 from evaluator import scoring
 from evaluator.problems import Findings, InvalidSubmission, InvalidTruth, Problem
 from evaluator.request import Bootstrap, ReportOptions, ScoringRequest
+from server.submissions.limits import file_limits
 from server.submissions.models import Replicates, Rerun, Score, Submission
 from tests.conftest import InlineQueue, Make
 from worker import tasks
@@ -151,7 +152,7 @@ def test_a_rerun_of_a_small_file_that_takes_long_is_requeued_as_large(
     assert "CPU time" in Rerun.objects.get().failure
 
 
-def test_only_files_up_to_a_size_are_explained(
+def test_only_files_up_to_a_size_are_explained_without_the_compiled_kernels(
     waiting: Rerun, scorer: Callable[[Any], None], settings: Settings
 ) -> None:
     settings.EXPLANATION_MAX_BYTES = 77
@@ -159,7 +160,8 @@ def test_only_files_up_to_a_size_are_explained(
     scorer(lambda request: asked.append(request) or report()(request))
     tasks.rerun(follows.pk)
     assert asked[0].report == ReportOptions(curves=True, explanation=True)
-    assert asked[0].resources.limits.decompressed_bytes == 77
+    resources = asked[0].resources
+    assert (resources.reference_bytes, resources.limits) == (77, file_limits())
 
 
 def test_a_file_that_is_too_large_to_be_explained_causes_no_alarm(
@@ -169,7 +171,7 @@ def test_a_file_that_is_too_large_to_be_explained_causes_no_alarm(
     scorer(InvalidSubmission(Findings.of(Problem("too_large", "secret"))))
     tasks.rerun(follows.pk)
     failure, stage = outcome(follows)
-    assert ("does not explain" in failure, stage) == (True, "")
+    assert ("get no explanation" in failure, stage) == (True, "")
     assert "alarm" not in caplog.text
 
 

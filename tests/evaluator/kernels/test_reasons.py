@@ -1,15 +1,17 @@
 """If a fast path cannot score a file, it returns the reason instead of raising an exception."""
 
 import gzip
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from evaluator.catalog import Limits
-from evaluator.problems import Findings
+from evaluator.problems import Findings, InvalidSubmission
 from evaluator.report import ReferenceNeeded
 from evaluator.request import ReportOptions, Resources, ScoringRequest
+from evaluator.scoring import score
 from evaluator.tracks import fast_path_of, scorer_of
 from evaluator.tracks.compiling import open_truth
 from evaluator.tracks.interface import Outcome
@@ -89,6 +91,28 @@ def test_a_damaged_gzip_file_is_not_scored_and_a_plain_file_is(track: str, tmp_p
     content = f"{HEADER}\nstreet,{PREDICTIONS[track]}\n".encode()
     assert outcome(tmp_path, track, gzip.compress(content)[:-9], Limits()) is ReferenceNeeded.DAMAGED_GZIP
     assert isinstance(outcome(tmp_path, track, content, Limits()), Outcome)
+
+
+@pytest.mark.parametrize("track", PREDICTIONS)
+@pytest.mark.parametrize("compressed", [False, True], ids=["plain", "gzip"])
+def test_only_files_that_the_kernels_cannot_read_have_the_size_limit_of_the_reference(
+    track: str, compressed: bool, tmp_path: Path
+) -> None:
+    plain, quoted = (f"{HEADER}\n{image},{PREDICTIONS[track]}\n".encode() for image in ("street", '"street"'))
+    size = len(plain)
+    if compressed:
+        plain, quoted = gzip.compress(plain), gzip.compress(quoted)
+    outcome(tmp_path, track, plain, Limits())
+    request = ScoringRequest(
+        track, tmp_path, tmp_path / "submission", report=ReportOptions(explanation=True, curves=True)
+    )
+    limited = replace(request, resources=Resources(reference_bytes=size - 1))
+    assert score(limited) == score(request)
+    (tmp_path / "submission").write_bytes(quoted)
+    assert score(request).reference is ReferenceNeeded.NOT_PLAIN
+    with pytest.raises(InvalidSubmission) as refused:
+        score(limited)
+    assert set(refused.value.findings.counts) == {"too_large"}
 
 
 @pytest.mark.parametrize(
