@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.utils.module_loading import import_string
 
+from evaluator.texts import counted
 from server.accounts.audited_command import AuditedCommand
 from server.audit import services as audit
 from server.challenges.models import Phase
@@ -46,9 +47,12 @@ class Command(AuditedCommand):
                 forget(one)
                 audit.record(actor=None, action="board.rebuilt", subject=f"phase {one}")
         wrong = sum(self.report(one) for one in phases)
+        checked = counted(len(phases), "phase")
         if wrong:
-            raise CommandError(f"{wrong} entries in {len(phases)} phases are wrong. Use --rebuild to correct them.")
-        self.stdout.write(f"The leaderboards of {len(phases)} phases match the submissions.")
+            raise CommandError(
+                f"Found {counted(wrong, 'wrong entry', 'wrong entries')} in {checked}. Use --rebuild to correct them."
+            )
+        self.stdout.write(f"The leaderboards of {checked} match the submissions.")
 
     def report(self, phase: Phase) -> int:
         """Print the first few wrong entries and comparisons on a phase's leaderboards. Return their total number."""

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from evaluator.texts import counted
 from server.runtime.doctor import ADVICE, ERROR, examine
 
 MARKS = {ERROR: "ERROR", ADVICE: "advice", "ok": "ok"}
@@ -23,7 +24,7 @@ class Command(BaseCommand):
             self.stdout.write(f"{MARKS[one.level]:<7} {one.subject:<12} {one.sentence}")
             self.stdout.flush()
         errors, advice = (sum(one.level == level for one in findings) for level in (ERROR, ADVICE))
-        summary = f"{errors} errors, {advice} recommendations"
+        summary = f"{counted(errors, 'error')}, {counted(advice, 'recommendation')}"
         if errors:
             raise CommandError(summary)
         self.stdout.write(summary)
