@@ -25,8 +25,8 @@ FULL, PARTIAL, FALSE, ENVELOPE, AREA, RUN, PARTIAL_RUN = range(7)
 STATES = 7
 # The sums of a step are kept from the first pass for the second if the step ends within this many entries of a curve.
 # The limit counts entries, not steps: a true positive more or less changes the number of steps, but the running time
-# must not reveal it. The sums take at most 6 MiB, and usually less than 1 MiB, which fits into the cache of the CPU.
-KEPT_ENTRIES = 1 << 14
+# must not reveal it. The sums take at most 3 MiB, and usually less than 1 MiB, which fits into the cache of the CPU.
+KEPT_ENTRIES = 1 << 13
 KINDS = 3  # Kinds of entries in a step: full true positives, partial true positives and false positives.
 AHEAD = 16  # The weights of an image are requested from memory this many entries before they are added.
 SMALLEST = np.finfo(np.float64).tiny
