@@ -41,6 +41,19 @@ def weights_of(rng: np.random.Generator, images: int) -> numpy_bootstrap.Weights
     return rng.choice([0, 1, 255] if kind == 2 else [0, 0, 0, 1], (images, LANES)).astype(np.uint8)
 
 
+@pytest.mark.parametrize("hit_share", [0.001, 0.3])
+def test_long_curves_and_long_steps_have_the_areas_of_the_reference(hit_share: float) -> None:
+    """The curve has more entries than the kernels keep sums for. If hits are rare, most steps need several sums."""
+    rng = np.random.default_rng(0)
+    entries = kernels.KEPT_ENTRIES + 10_000
+    kinds = np.where(rng.random(entries) < hit_share, HIT, MISS).astype(np.uint8)
+    rows = rng.integers(0, 50, entries).astype(np.int32)
+    steps = CurveSteps.of(np.zeros(entries, np.int64), rng.random(entries), kinds, rows, 1)
+    weights, positives = rng.integers(0, 256, (50, LANES)).astype(np.uint8), np.full((1, LANES), 1e7)
+    expected = numpy_bootstrap.average_precisions(weights, steps, positives, 1.0)
+    assert np.array_equal(kernels.average_precisions(weights, steps, positives, 1.0), expected)
+
+
 @settings(max_examples=200, deadline=None)
 @given(seed=st.integers(0, 2**48), partial=st.sampled_from([0.3, 0.5, 1.0]), envelope=st.booleans())
 def test_areas_equal_those_of_the_reference_and_of_copied_predictions(
