@@ -19,8 +19,10 @@ from evaluator.kernels.reading import (
     UNKNOWN_IMAGES,
 )
 from evaluator.kernels.relationships import state as kernels
-from evaluator.kernels.relationships.readers import read_rows, read_strings
+from evaluator.kernels.relationships.rows import read_rows
 from evaluator.kernels.relationships.state import KernelTruth, RelationshipState
+from evaluator.kernels.relationships.strings import read_strings
+from evaluator.kernels.text.csv_blocks import Batch
 from evaluator.kernels.text.lookup import TextIndex, index_of
 from evaluator.tracks.relationships.truth import RelationshipsTruth
 from evaluator.tracks.shared.fast import REASONS, Bytes, FileHeader
@@ -107,7 +109,9 @@ class RelationshipReader:
         self.truth = truth
         self.header = header
         self.threshold = threshold
-        self.kind_of_cell = np.argsort(header.positions).astype(np.int64)
+        self.cell_of_kind = np.array(header.positions, np.int64)
+        self.kind_of_cell = np.argsort(self.cell_of_kind).astype(np.int64)
+        self.batch = Batch.empty(texts=4, numbers=9)
         self.unknown_image_hashes: list[NDArray[np.uint64]] = []
         self.claimed = 3 if explains else 2
         best_candidates = np.zeros((self.claimed * len(truth.triplets), kernels.CANDIDATE_NUMBERS + explains))
@@ -164,8 +168,8 @@ class RelationshipReader:
         if self.header.kaggle:
             status = read_strings(data, 0, stop, self.truth, self.state, self.threshold)
         else:
-            codes, numbers = np.zeros(4, np.int64), np.zeros(9)
-            status = read_rows(data, 0, stop, self.kind_of_cell, codes, numbers, self.truth, self.state, self.threshold)
+            cells = self.kind_of_cell, self.cell_of_kind
+            status = read_rows(data, 0, stop, *cells, self.batch, self.truth, self.state, self.threshold)
         if status != DONE:
             raise Declined(REASONS[status])
         if self.state.counts[UNKNOWN_IMAGE_HASHES]:
