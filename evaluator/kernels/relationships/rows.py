@@ -1,14 +1,15 @@
 """Reads relationships in the long layout, which has one pair per line, in any order."""
 
+import numpy as np
 from numba import types
 
 from evaluator.kernels.jit import kernel, subroutine
 from evaluator.kernels.reading import DONE, NOT_PLAIN, PREDICTIONS, UNKNOWN_IMAGES
-from evaluator.kernels.relationships.matching import add_prediction
-from evaluator.kernels.relationships.state import STATE, TRUTH
+from evaluator.kernels.relationships.matching import add_prediction, place_of
+from evaluator.kernels.relationships.state import CANDIDATE_NUMBERS, STATE, TRUTH
 from evaluator.kernels.text.bits import prefetch
 from evaluator.kernels.text.cells import cell_end, cell_number_at
-from evaluator.kernels.text.csv_blocks import BATCH, codes_of, find_cell_ends, follows, numbers_of
+from evaluator.kernels.text.csv_blocks import BATCH, LANES, codes_of, find_cell_ends, follows, numbers_of
 from evaluator.kernels.text.lookup import is_plain, text_at
 from evaluator.kernels.text.prediction_strings import COMMA, LINE_FEED
 
@@ -92,18 +93,35 @@ def _read_plain_rows(data, at, stop, truth, cell_of_kind, batch):
 
 
 @subroutine
-def _prefetch_images(truth, images):
-    """Prefetch what :func:`add_prediction` reads about the images of a batch, so that it waits for memory only once."""
+def _find_places(truth, state, batch, rows):
+    """Write the place of each pair (see :func:`place_of`) to ``batch.positions``.
+
+    Each step processes all rows of the batch, so that the CPU can access the memory for several rows at once.
+    """
+    images = batch.codes[IMAGE, :rows]
     for image in images:
         if image >= 0:
-            prefetch(truth.verified_labels, truth.verified_from[image])
-            prefetch(truth.triplets, truth.triplets_from[image])
+            first = np.int64(truth.verified_from[image])
+            prefetch(truth.verified_labels, first)
+            prefetch(truth.verified_labels, first + LANES)
+            prefetch(truth.absent, first)
+            prefetch(truth.triplets, np.int64(truth.triplets_from[image]))
+    for row in range(rows):
+        if images[row] >= 0:
+            codes = batch.codes[:, row]
+            place = place_of(truth, images[row], (codes[FIRST], codes[SECOND]), codes[RELATION])
+            batch.positions[row] = place
+            if place >= 0:
+                prefetch(truth.first, place * 4)
+                prefetch(truth.second, place * 4)
+                prefetch(state.best_candidates, place * CANDIDATE_NUMBERS)
+                prefetch(state.best_candidates, (len(truth.triplets) + place) * CANDIDATE_NUMBERS)
 
 
 @subroutine
 def _add_batch(truth, state, threshold, batch, rows):
     """Match the pairs of a batch. Return a status, such as DONE."""
-    _prefetch_images(truth, batch.codes[IMAGE, :rows])
+    _find_places(truth, state, batch, rows)
     for row in range(rows):
         state.counts[PREDICTIONS] += 1
         image, codes, numbers = batch.codes[IMAGE, row], batch.codes[:, row], batch.numbers[:, row]
@@ -111,9 +129,9 @@ def _add_batch(truth, state, threshold, batch, rows):
             state.counts[UNKNOWN_IMAGES] += 1
             continue
         state.named[image] = 1
-        first = (numbers[1], numbers[2], numbers[3], numbers[4])
-        coordinates, labels = (*first, numbers[5], numbers[6], numbers[7], numbers[8]), (codes[FIRST], codes[SECOND])
-        status = add_prediction(truth, state, threshold, image, labels, codes[RELATION], numbers[0], coordinates)
+        labels, place, first = (codes[FIRST], codes[SECOND]), batch.positions[row], (numbers[1], numbers[2], numbers[3])
+        coordinates = (*first, numbers[4], numbers[5], numbers[6], numbers[7], numbers[8])
+        status = add_prediction(truth, state, threshold, image, labels, codes[RELATION], place, numbers[0], coordinates)
         if status != DONE:
             return status
     return DONE

@@ -5,7 +5,7 @@ from numba import types
 
 from evaluator.kernels.jit import inlined, kernel, subroutine
 from evaluator.kernels.reading import DONE, NOT_PLAIN, PREDICTIONS, next_image
-from evaluator.kernels.relationships.matching import add_prediction
+from evaluator.kernels.relationships.matching import add_prediction, place_of
 from evaluator.kernels.relationships.state import STATE, TRUTH
 from evaluator.kernels.text.bits import byte_at
 from evaluator.kernels.text.lookup import is_plain, text_at
@@ -70,8 +70,9 @@ def _read_string(data, at, truth, state, threshold, image):
         state.counts[PREDICTIONS] += 1
         if image < 0:
             continue
-        coordinates = (a, b, c, d, e, f, g, h)
-        status = add_prediction(truth, state, threshold, image, (one, two), relation, confidence, coordinates)
+        coordinates, labels = (a, b, c, d, e, f, g, h), (one, two)
+        place = place_of(truth, image, labels, relation)
+        status = add_prediction(truth, state, threshold, image, labels, relation, place, confidence, coordinates)
         if status != DONE:
             return status, at
 
