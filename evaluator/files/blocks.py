@@ -82,10 +82,13 @@ class Blocks:
     def header(self) -> str:
         """Return the first line of the file. This method must be called once, before the first call of :meth:`take`."""
         start, part = b"", bytearray(HEADER_BYTES)
-        while len(start) < CHUNK_BYTES and b"\n" not in start and (count := self._read(memoryview(part))):
+        while len(start) < CHUNK_BYTES and b"\n" not in start:
+            count = self._read(memoryview(part)[: CHUNK_BYTES - len(start)])
+            if count == 0:
+                break
             start += part[:count]
         line, newline, self.rest = start.removeprefix(UTF8_BOM).partition(b"\n")
-        if not newline and len(start) >= CHUNK_BYTES:
+        if not newline and len(start) == CHUNK_BYTES:
             raise Declined(ReferenceNeeded.ENDLESS_HEADER)
         try:
             return line.removesuffix(b"\r").decode()
