@@ -123,7 +123,8 @@ def scored_pairs(
 
 def private_codes(entries: PairEntries, usage: NDArray[np.int8]) -> NDArray[np.uint32]:
     """Return the part of the code of each entry that tells whether its image is private."""
-    return ((usage == PRIVATE) * np.uint32(2))[entries.images]
+    private: NDArray[np.uint32] = (usage == PRIVATE) * np.uint32(2)
+    return private[entries.images]
 
 
 def buckets_of(
