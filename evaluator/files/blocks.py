@@ -15,6 +15,8 @@ from evaluator.report import ReferenceNeeded
 SLACK_BYTES = 128
 BLANKS = b" \t\r\n"
 LOOK_BACK_BYTES = 4096
+# The header is read in parts of this size, because it is usually short.
+HEADER_BYTES = 1 << 16
 
 
 class Declined(Exception):
@@ -79,12 +81,14 @@ class Blocks:
 
     def header(self) -> str:
         """Return the first line of the file. This method must be called once, before the first call of :meth:`take`."""
-        buffer, size = bytearray(CHUNK_BYTES), 0
-        with memoryview(buffer) as view:
-            while size < CHUNK_BYTES and buffer.find(b"\n", 0, size) < 0 and (count := self._read(view[size:])):
-                size += count
-        line, newline, self.rest = bytes(buffer[:size]).removeprefix(UTF8_BOM).partition(b"\n")
-        if not newline and size == CHUNK_BYTES:
+        start, part = b"", bytearray(HEADER_BYTES)
+        while len(start) < CHUNK_BYTES and b"\n" not in start:
+            count = self._read(memoryview(part)[: CHUNK_BYTES - len(start)])
+            if count == 0:
+                break
+            start += part[:count]
+        line, newline, self.rest = start.removeprefix(UTF8_BOM).partition(b"\n")
+        if not newline and len(start) == CHUNK_BYTES:
             raise Declined(ReferenceNeeded.ENDLESS_HEADER)
         try:
             return line.removesuffix(b"\r").decode()

@@ -16,6 +16,13 @@ HIT, MISS, PARTIAL_HIT = 0, 1, 1 << 31
 _1 = np.uint64(1)
 
 
+@kernel(types.uint32[::1], types.int64[::1])
+def count(codes, counts):
+    """Add the number of curve entries with each code to ``counts``, as the first pass of a counting sort."""
+    for code in codes:
+        counts[code] += 1
+
+
 @kernel(types.float64[::1], types.uint32[::1], types.int64[::1], types.uint64[::1])
 def scatter(confidences, codes, next_free, keys):
     """Write the sort key of each curve entry to its bucket, as the second pass of a counting sort (Seward 1954).

@@ -9,11 +9,12 @@ from evaluator.kernels.jit import inlined, kernel, subroutine
 from evaluator.kernels.reading import DONE, NOT_PLAIN, PREDICTIONS, UNCLAIMED, UNKNOWN_IMAGES, UNKNOWN_LABELS
 from evaluator.kernels.text.bits import prefetch
 from evaluator.kernels.text.cells import cell_end, cell_number_at
-from evaluator.kernels.text.csv_blocks import BATCH, codes_of, find_cell_ends, follows, numbers_of, position_in
+from evaluator.kernels.text.csv_blocks import BATCH, LANES, codes_of, find_cell_ends, follows, numbers_of, position_in
 from evaluator.kernels.text.lookup import is_plain, text_at
 from evaluator.kernels.text.prediction_strings import COMMA, LINE_FEED
 
 CELLS = 7
+NUMBERS_PER_LINE = 8  # Number of float64 values in a cache line.
 IMAGE, LABEL = 0, 1  # Kinds of cells in a row of a submission. Kinds 2 to 6 are numbers: Score, XMin, XMax, YMin, YMax.
 
 
@@ -103,19 +104,35 @@ def _position_of(truth, state, image, label):
 
 
 @subroutine
-def _add_batch(truth, state, threshold, batch, rows):
-    """Match the predictions of a batch.
+def _find_positions(truth, state, batch, rows):
+    """Write the position of each row's class in ``truth.verified`` to ``batch.positions``, and prefetch its boxes.
 
     Each step processes all rows of the batch, so that the CPU can access the memory for several rows at once.
     """
-    state.counts[PREDICTIONS] += rows
     for row in range(rows):
-        batch.positions[row] = _position_of(truth, state, batch.codes[IMAGE, row], batch.codes[LABEL, row])
+        if batch.codes[IMAGE, row] >= 0:
+            first = np.int64(truth.verified_from[batch.codes[IMAGE, row]])
+            prefetch(truth.verified, first)
+            prefetch(truth.verified, first + LANES)
+    for row in range(rows):
+        position = _position_of(truth, state, batch.codes[IMAGE, row], batch.codes[LABEL, row])
+        batch.positions[row] = position
+        prefetch(truth.boxes_from, position)
+        prefetch(truth.groups_from, position)
     for row in range(rows):
         if batch.positions[row] >= 0:
             box = np.int64(truth.boxes_from[batch.positions[row]])
-            prefetch(truth.boxes, box * 4)
-            prefetch(state.best_candidates, box * 6)
+            for offset in (0, NUMBERS_PER_LINE):
+                prefetch(truth.boxes, box * 4 + offset)
+                prefetch(state.best_candidates, box * 6 + offset)
+            prefetch(truth.groups, np.int64(truth.groups_from[batch.positions[row]]) * 4)
+
+
+@subroutine
+def _add_batch(truth, state, threshold, batch, rows):
+    """Match the predictions of a batch."""
+    state.counts[PREDICTIONS] += rows
+    _find_positions(truth, state, batch, rows)
     for row in range(rows):
         image, label, numbers = batch.codes[IMAGE, row], batch.codes[LABEL, row], batch.numbers[:, row]
         if image >= 0:

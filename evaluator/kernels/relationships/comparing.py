@@ -37,13 +37,12 @@ def float32_iou(box, other):
     """Return the IoU of two float32 boxes. Differences, areas and their sum are float32, other values float64."""
     width = min(box[1], other[1]) - max(box[0], other[0])
     height = min(box[3], other[3]) - max(box[2], other[2])
-    if not (width > 0 and height > 0):
-        return 0.0
     common = np.float64(height) * np.float64(width)
     area = (box[3] - box[2]) * (box[1] - box[0])
     other_area = (other[3] - other[2]) * (other[1] - other[0])
     overlap = common / (np.float64(area + other_area) - common)
-    return overlap if overlap < np.inf else 0.0
+    # One condition instead of several branches, because the CPU could not predict which boxes overlap.
+    return overlap if (width > 0) & (height > 0) & (overlap < np.inf) else 0.0
 
 
 @inlined

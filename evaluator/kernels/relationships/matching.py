@@ -9,7 +9,7 @@ import numpy as np
 from numba import types
 
 from evaluator.kernels import CROWD
-from evaluator.kernels.jit import inlined, kernel, subroutine
+from evaluator.kernels.jit import inlined, kernel
 from evaluator.kernels.reading import (
     BEYOND,
     DONE,
@@ -33,27 +33,42 @@ from evaluator.kernels.relationships.comparing import (
 )
 from evaluator.kernels.relationships.explaining import explain
 from evaluator.kernels.relationships.state import CANDIDATE_NUMBERS, STATE, UNKNOWN_RELATIONS
+from evaluator.kernels.text.csv_blocks import position_in
 
 # Whether annotators verified a label in an image, and found it to be present or absent.
 UNVERIFIED, PRESENT, ABSENT = 0, 1, 2
 # No triplet has this key. The key of a triplet encodes its image, its two labels and its relation as one number.
 NO_KEY = np.int64(-1)
+# In a sorted array, a binary search stops when at most this many values are left.
+COMPARED_AT_ONCE = 16
+# Values of :func:`place_of` for a pair that no triplet can match, and for a pair that is not scored.
+NOWHERE, NOT_SCORED = np.int64(-1), np.int64(-2)
+
+
+@inlined
+def _first_not_below(values, first, stop, wanted):
+    """Return the index of the first of the ascending ``values[first:stop]`` that is not smaller than ``wanted``.
+
+    The last values are compared without branches, because the CPU could not predict them.
+    """
+    while stop - first > COMPARED_AT_ONCE:
+        middle = (first + stop) >> 1
+        if values[np.uint64(middle)] < wanted:
+            first = middle + 1
+        else:
+            stop = middle
+    found = first
+    for at in range(first, stop):
+        found += np.int64(values[np.uint64(at)] < wanted)
+    return found
 
 
 @inlined
 def _verification(truth, image, label):
     """Return how annotators verified a label in an image: UNVERIFIED, PRESENT or ABSENT."""
-    low, high = np.int64(truth.verified_from[image]), np.int64(truth.verified_from[image + 1])
-    while low < high:
-        middle = (low + high) >> 1
-        verified = np.int64(truth.verified_labels[middle])
-        if verified >> 1 == label:
-            return PRESENT + (verified & 1)
-        if verified >> 1 < label:
-            low = middle + 1
-        else:
-            high = middle
-    return UNVERIFIED
+    first, stop = np.int64(truth.verified_from[image]), np.int64(truth.verified_from[image + 1])
+    at = position_in(truth.verified_labels, first, stop, label)
+    return PRESENT + np.int64(truth.absent[np.uint64(at)]) if at >= 0 else UNVERIFIED
 
 
 @inlined
@@ -66,22 +81,31 @@ def _is_scored(truth, image, one, two):
 
 
 @inlined
-def _first_triplet(truth, image, key):
-    """Return the index of the image's first triplet whose key is not smaller than ``key``.
+def place_of(truth, image, labels, relation):
+    """Return the index of the first triplet with the image, the labels and the relation of a pair.
 
-    A key encodes an image, two labels and a relation as one number.
+    The result is NOWHERE if there is no such triplet, and NOT_SCORED if the pair is not scored. Triplets are also
+    searched for a pair that is not scored. Otherwise, the scoring time would reveal which pairs are scored.
+
+    Parameters
+    ----------
+    labels : (int64, int64)
+        -1 for a label that is not in the ground truth.
+    relation : int64
+        -1 for a relation that is not in the ground truth.
     """
-    low, high = np.int64(truth.triplets_from[image]), np.int64(truth.triplets_from[image + 1])
-    while low < high:
-        middle = (low + high) >> 1
-        if truth.triplets[middle] < key:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+    one, two = labels
+    known, kinds = len(truth.labels.starts) - 1, len(truth.relations.starts) - 1
+    is_scored = _is_scored(truth, image, one, two)
+    key = ((image * known + one) * known + two) * (kinds + 1) + relation if is_scored and relation >= 0 else NO_KEY
+    first, stop = np.int64(truth.triplets_from[image]), np.int64(truth.triplets_from[image + 1])
+    at = _first_not_below(truth.triplets, first, stop, key)
+    if at < stop and truth.triplets[np.uint64(at)] == key:
+        return at
+    return NOWHERE if is_scored else NOT_SCORED
 
 
-@subroutine
+@inlined
 def _match(truth, state, threshold, entry, begin, key, confidence, coordinates):
     """Let a predicted pair claim the triplet and the phrase that it overlaps most.
 
@@ -114,17 +138,15 @@ def _count_unusual(counts, confidence, coordinates, threshold):
     Pairs that can match neither a relationship nor a phrase are counted too. All these pairs are valid but probably not
     intended, so a notice tells the participant how many there are.
     """
-    low, high = coordinates[0], coordinates[0]
-    for coordinate in coordinates:
-        low, high = min(low, coordinate), max(high, coordinate)
-    inverted = coordinates[0] >= coordinates[1] or coordinates[2] >= coordinates[3]
-    inverted = inverted or coordinates[4] >= coordinates[5] or coordinates[6] >= coordinates[7]
-    counts[INVERTED] += inverted
-    counts[OUTSIDE] += low < 0.0 or high > 1.0
-    counts[BEYOND] += confidence > 1.0
-    if inverted or low < 0.0 or high > 1.0:
-        first, second = coordinates[:4], coordinates[4:]
-        around = min(first[0], second[0]), max(first[1], second[1]), min(first[2], second[2]), max(first[3], second[3])
+    first, second = coordinates[:4], coordinates[4:]
+    around = enclosing(first, second)
+    low = min(min(around[0], around[2]), min(min(first[1], second[1]), min(first[3], second[3])))
+    high = max(max(around[1], around[3]), max(max(first[0], second[0]), max(first[2], second[2])))
+    inverted = (first[0] >= first[1]) | (first[2] >= first[3]) | (second[0] >= second[1]) | (second[2] >= second[3])
+    if inverted or low < 0.0 or high > 1.0 or confidence > 1.0:
+        counts[INVERTED] += inverted
+        counts[OUTSIDE] += low < 0.0 or high > 1.0
+        counts[BEYOND] += confidence > 1.0
         counts[USELESS] += not (
             can_match(first, threshold) or can_match(second, threshold) or can_match(around, threshold)
         )
@@ -140,7 +162,7 @@ def _keep(state, entry, labels, confidence, coordinates):
 
 
 @inlined
-def add_prediction(truth, state, threshold, image, labels, relation, confidence, coordinates):
+def add_prediction(truth, state, threshold, image, labels, relation, place, confidence, coordinates):
     """Match one predicted pair in an image of the ground truth, and append its entry to a precision/recall curve.
 
     A pair that is not scored has an entry only if it is not among the first ``CROWD`` pairs of its image, or if the
@@ -148,10 +170,10 @@ def add_prediction(truth, state, threshold, image, labels, relation, confidence,
 
     Parameters
     ----------
-    labels : (int64, int64)
-        -1 for a label that is not in the ground truth.
-    relation : int64
-        -1 for a relation that is not in the ground truth.
+    labels, relation
+        As for :func:`place_of`.
+    place : int64
+        The result of :func:`place_of`.
     coordinates : eight float64
         XMin, XMax, YMin, YMax of the first box, then of the second.
 
@@ -166,25 +188,23 @@ def add_prediction(truth, state, threshold, image, labels, relation, confidence,
     state.counts[UNKNOWN_RELATIONS] += relation < 0
     state.counts[UNKNOWN_LABELS] += one < 0 or two < 0
     state.image_predictions[image] += 1
-    is_scored, explains = _is_scored(truth, image, one, two), len(state.outcomes) > 0
+    is_scored, explains = place != NOT_SCORED, len(state.outcomes) > 0
     if not is_scored and not explains and state.image_predictions[image] <= CROWD:
         return DONE
-    known, kinds = len(truth.labels.starts) - 1, len(truth.relations.starts) - 1
     entry = state.counts[ENTRIES]
     state.counts[ENTRIES] = entry + 1
     if len(state.numbers):
         _keep(state, entry, labels, confidence, coordinates)
     confidence += 0.0  # Add zero to turn -0.0 into 0.0, because entries are sorted by the bits of their confidences.
+    kinds = len(truth.relations.starts) - 1
     state.confidences[entry] = confidence
     state.images[entry] = image
     state.relations[entry] = relation if relation >= 0 else kinds
     if not is_scored or truth.usage[image] == IGNORED:
         state.relations[entry] += kinds + 1
-    key = ((image * known + one) * known + two) * (kinds + 1) + relation if is_scored and relation >= 0 else NO_KEY
-    at = _first_triplet(truth, image, key)
-    exact = at, 0.0
-    if at < len(truth.triplets) and truth.triplets[at] == key:
-        exact = _match(truth, state, threshold, entry, at, key, confidence, coordinates)
+    exact = place, 0.0
+    if place >= 0:
+        exact = _match(truth, state, threshold, entry, place, truth.triplets[place], confidence, coordinates)
     elif state.image_predictions[image] > CROWD and len(truth.triplets) > 0:
         # Compare the predicted pair with an arbitrary triplet, and ignore the result. Otherwise, the scoring time would
         # reveal which triplets exist.

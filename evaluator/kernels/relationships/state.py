@@ -33,7 +33,9 @@ class KernelTruth(NamedTuple):
     verified_from : int32 array of shape (images + 1,)
         Position in ``verified_labels`` of the first label of each image.
     verified_labels : int32 array
-        2 × label, plus 1 if it is verified as absent; ascending in each image.
+        The labels that are verified in each image, ascending in each image.
+    absent : uint8 array
+        1 for each verified label that is absent, 0 for each that is present.
     triplets_from : int32 array of shape (images + 1,)
         Index of the first triplet of each image.
     triplets : int64 array of shape (M,), ascending
@@ -51,6 +53,7 @@ class KernelTruth(NamedTuple):
     usage: NDArray[np.int8]
     verified_from: NDArray[np.int32]
     verified_labels: NDArray[np.int32]
+    absent: NDArray[np.uint8]
     triplets_from: NDArray[np.int32]
     triplets: NDArray[np.int64]
     first: NDArray[np.float32]
@@ -65,7 +68,9 @@ TRUTH = types.NamedTuple(
         INDEX,
         read_only(types.boolean),
         read_only(types.int8),
-        *(read_only(types.int32) for _ in range(3)),
+        *(read_only(types.int32) for _ in range(2)),
+        read_only(types.uint8),
+        read_only(types.int32),
         read_only(types.int64),
         read_only(types.float32, 2),
         read_only(types.float32, 2),

@@ -14,7 +14,7 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from evaluator.kernels.jit import inlined, subroutine
-from evaluator.kernels.text.bits import byte_at, digits_in, first_bytes, trailing_zeros, word_at
+from evaluator.kernels.text.bits import byte_at, digits_in, first_bytes, prefetch, trailing_zeros, word_at
 from evaluator.kernels.text.decimals import BYTE, POINT_AFTER_XOR, TENS, WHOLE_TENS, ZEROS, number_at, number_of
 from evaluator.kernels.text.lookup import HASH_MULTIPLIER, hashed, is_plain, slot_of, text_at
 
@@ -22,6 +22,8 @@ WIDTH = 64
 BATCH_ROWS = 64
 EIGHT = 8
 LANES = 16
+# Distance, in bytes, of the data that are requested in advance: about the size of a batch.
+AHEAD = 8192
 COMMA, BLANK = 0x2C, 0x20
 _0, _1, _2, _8, _9 = (np.uint64(number) for number in (0, 1, 2, 8, 9))
 
@@ -114,6 +116,7 @@ def find_cell_ends(data, at, stop, ends):
     ends[0] = at - 1
     count = np.int64(1)
     while at < stop and count <= len(ends) - WIDTH - EIGHT:
+        prefetch(data, at + AHEAD)
         found = ends_at(data, at)
         if stop - at < WIDTH:
             found &= (_1 << np.uint64(stop - at)) - _1

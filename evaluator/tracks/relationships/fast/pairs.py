@@ -21,7 +21,7 @@ from evaluator.tracks.relationships.entries import Integers, PairEntries, Scored
 from evaluator.tracks.relationships.fast.reader import RelationshipReader
 from evaluator.tracks.relationships.summary import KINDS, RECALL_AT
 from evaluator.tracks.relationships.truth import RelationshipsParameters, RelationshipsTruth, Weights
-from evaluator.tracks.shared.curves.buckets import HALVES, EntryBuckets, Segments
+from evaluator.tracks.shared.curves.buckets import HALVES, EntryBuckets
 from evaluator.tracks.shared.fast import (
     FileHeader,
     add_notices,
@@ -121,10 +121,24 @@ def scored_pairs(
     return ScoredPairs(truth, entries, images_of_hits(truth, entries), areas, weights, crowded)
 
 
-def coded(entries: PairEntries, curves: Integers, missing: NDArray[np.bool_], usage: NDArray[np.int8]) -> Segments:
-    """Return the entries of curves in the form that :meth:`EntryBuckets.of` expects."""
-    private = (usage[entries.images] == PRIVATE) * np.uint32(2)
-    return [(entries.confidences, curves.astype(np.uint32) * np.uint32(4) + private + missing)]
+def private_codes(entries: PairEntries, usage: NDArray[np.int8]) -> NDArray[np.uint32]:
+    """Return the part of the code of each entry that tells whether its image is private."""
+    private: NDArray[np.uint32] = (usage == PRIVATE) * np.uint32(2)
+    return private[entries.images]
+
+
+def buckets_of(
+    entries: PairEntries, curves: Integers, private: NDArray[np.uint32], misses: Sequence[NDArray[np.bool_]], count: int
+) -> list[EntryBuckets]:
+    """Distribute entries to the buckets of their curves, once for each array of ``misses``.
+
+    ``curves`` contains the index of each entry's curve, ``count`` is the number of curves, and ``private`` is the
+    result of :func:`private_codes`.
+    """
+    codes = curves.astype(np.uint32)
+    codes *= np.uint32(4)
+    codes += private
+    return [EntryBuckets.of([(entries.confidences, codes + missing)], count) for missing in misses]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,12 +159,11 @@ class RelationshipBuckets:
     @classmethod
     def of(cls, truth: RelationshipsTruth, entries: PairEntries) -> "RelationshipBuckets":
         """Distribute curve entries, which must be sorted by confidence, to the buckets of all curves."""
-        relations, pooled = len(truth.relations), entries.pooled(len(truth.relations))
-
-        def buckets(curves: Integers, count: int) -> list[EntryBuckets]:
-            return [EntryBuckets.of(coded(entries, curves, missing, truth.usage), count) for missing in entries.misses]
-
-        return cls(buckets(entries.relations, 2 * relations + 2), buckets(pooled, 2))
+        relations, private = len(truth.relations), private_codes(entries, truth.usage)
+        return cls(
+            buckets_of(entries, entries.relations, private, entries.misses, 2 * relations + 2),
+            buckets_of(entries, entries.pooled(relations), private, entries.misses, 2),
+        )
 
     def areas(self, split: str) -> SplitAreas:
         """Return the functions that compute the areas under the curves of a split."""
@@ -169,7 +182,8 @@ def images_of_hits(truth: RelationshipsTruth, entries: PairEntries) -> list[NDAr
     """
     count = len(truth.images)
     images = np.where(entries.pooled(len(truth.relations)) > 0, count, entries.images)
-    buckets = EntryBuckets.of(coded(entries, images, entries.misses[0], truth.usage), count + 1)
+    private = private_codes(entries, truth.usage)
+    buckets, *_ = buckets_of(entries, images, private, entries.misses[:1], count + 1)
     hits = np.flatnonzero(buckets.keys & np.uint64(1) == 0)
     after = np.searchsorted(buckets.ends, hits, side="right")
     from_top = buckets.ends[after] - hits

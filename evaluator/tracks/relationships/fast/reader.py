@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluator.derived import derived
 from evaluator.files.blocks import Declined
 from evaluator.kernels.reading import (
     DONE,
@@ -19,8 +20,10 @@ from evaluator.kernels.reading import (
     UNKNOWN_IMAGES,
 )
 from evaluator.kernels.relationships import state as kernels
-from evaluator.kernels.relationships.readers import read_rows, read_strings
+from evaluator.kernels.relationships.rows import read_rows
 from evaluator.kernels.relationships.state import KernelTruth, RelationshipState
+from evaluator.kernels.relationships.strings import read_strings
+from evaluator.kernels.text.csv_blocks import Batch
 from evaluator.kernels.text.lookup import TextIndex, index_of
 from evaluator.tracks.relationships.truth import RelationshipsTruth
 from evaluator.tracks.shared.fast import REASONS, Bytes, FileHeader
@@ -29,6 +32,8 @@ from evaluator.tracks.shared.fast import REASONS, Bytes, FileHeader
 BYTES_PER_PAIR = 24
 # Length of the shortest possible line, "a,\n". It limits how many lines fit into a block.
 BYTES_PER_LINE = 3
+# The arrays of entries have room for at least this number of entries.
+FEWEST_ENTRIES = 1 << 20
 NO_CODES = np.empty((0, 3), np.int32)
 
 
@@ -41,6 +46,7 @@ def kernel_truth(truth: RelationshipsTruth, *, explains: bool = False) -> Kernel
     codes = NO_CODES
     if explains:
         codes = np.stack(truth.keys.decode(truth.triplets), axis=1).astype(np.int32)
+    labels, absent = derived(truth, "labels and whether they are absent", lambda: _verified(truth))
     for array in (closed, codes):
         array.flags.writeable = False
     return KernelTruth(
@@ -50,13 +56,22 @@ def kernel_truth(truth: RelationshipsTruth, *, explains: bool = False) -> Kernel
         closed=closed,
         usage=truth.usage,
         verified_from=truth.image_labels_from,
-        verified_labels=truth.image_labels,
+        verified_labels=labels,
+        absent=absent,
         triplets_from=truth.triplets_from,
         triplets=truth.triplets,
         first=truth.first_boxes,
         second=truth.second_boxes,
         codes=codes,
     )
+
+
+def _verified(truth: RelationshipsTruth) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+    """Return the verified labels of all images, and 1 for each label that is absent."""
+    labels, absent = truth.image_labels >> 1, (truth.image_labels & 1).astype(np.uint8)
+    for array in (labels, absent):
+        array.flags.writeable = False
+    return labels, absent
 
 
 def public_kernel_truth(truth: RelationshipsTruth) -> KernelTruth:
@@ -70,6 +85,7 @@ def public_kernel_truth(truth: RelationshipsTruth) -> KernelTruth:
         "usage": np.zeros(images, np.int8),
         "verified_from": np.zeros(images + 1, np.int32),
         "verified_labels": np.empty(0, np.int32),
+        "absent": np.empty(0, np.uint8),
         "triplets_from": np.zeros(images + 1, np.int32),
         "triplets": np.empty(0, np.int64),
         "first": np.empty((0, 4), np.float32),
@@ -107,7 +123,9 @@ class RelationshipReader:
         self.truth = truth
         self.header = header
         self.threshold = threshold
-        self.kind_of_cell = np.argsort(header.positions).astype(np.int64)
+        self.cell_of_kind = np.array(header.positions, np.int64)
+        self.kind_of_cell = np.argsort(self.cell_of_kind).astype(np.int64)
+        self.batch = Batch.empty(texts=4, numbers=9)
         self.unknown_image_hashes: list[NDArray[np.uint64]] = []
         self.claimed = 3 if explains else 2
         best_candidates = np.zeros((self.claimed * len(truth.triplets), kernels.CANDIDATE_NUMBERS + explains))
@@ -164,8 +182,8 @@ class RelationshipReader:
         if self.header.kaggle:
             status = read_strings(data, 0, stop, self.truth, self.state, self.threshold)
         else:
-            codes, numbers = np.zeros(4, np.int64), np.zeros(9)
-            status = read_rows(data, 0, stop, self.kind_of_cell, codes, numbers, self.truth, self.state, self.threshold)
+            cells = self.kind_of_cell, self.cell_of_kind
+            status = read_rows(data, 0, stop, *cells, self.batch, self.truth, self.state, self.threshold)
         if status != DONE:
             raise Declined(REASONS[status])
         if self.state.counts[UNKNOWN_IMAGE_HASHES]:
@@ -177,16 +195,18 @@ class RelationshipReader:
         """Enlarge the arrays unless there is room for ``entries`` more pairs and ``lines`` hashes of image ids.
 
         If the arrays of predicted pairs (as entries of precision/recall curves) are enlarged, their size at least
-        doubles, so that copying is rare.
+        doubles, so that copying is rare. Memory that no entry has been written to costs nothing.
         """
         state, needed = self.state, self.entries + entries
         if needed > len(state.confidences):
-            more = max(needed, 2 * len(state.confidences)) - self.entries
-            grown = {name: _longer(getattr(state, name)[: self.entries], more) for name in self.entry_arrays}
+            size = max(needed, 2 * len(state.confidences), FEWEST_ENTRIES)
+            grown = {name: _enlarged(getattr(state, name)[: self.entries], size) for name in self.entry_arrays}
             self.state = state._replace(**grown)
         if self.header.kaggle and lines > len(self.state.unknown_image_hashes):
             self.state = self.state._replace(unknown_image_hashes=np.empty(lines, np.uint64))
 
 
-def _longer(array: NDArray[Any], by: int) -> NDArray[Any]:
-    return np.concatenate([array, np.empty((by, *array.shape[1:]), array.dtype)])
+def _enlarged(array: NDArray[Any], size: int) -> NDArray[Any]:
+    enlarged = np.empty((size, *array.shape[1:]), array.dtype)
+    enlarged[: len(array)] = array
+    return enlarged

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.kernels.curves.average_precision import average_precisions, scatter
+from evaluator.kernels.curves.average_precision import average_precisions, count, scatter
 
 Segments = list[tuple[NDArray[np.float64], NDArray[np.uint32]]]
 """Confidences and codes of curve entries, in several pairs of arrays.
@@ -47,7 +47,9 @@ class EntryBuckets:
 
         To free memory, each segment is removed from the list as soon as its entries have been copied.
         """
-        tally = sum((np.bincount(codes, minlength=4 * labels) for _, codes in segments), np.zeros(4 * labels, np.int64))
+        tally = np.zeros(4 * labels, np.int64)
+        for _, codes in segments:
+            count(codes, tally)
         hits_and_misses = tally.reshape(2 * labels, 2)
         ends = np.r_[0, np.cumsum(hits_and_misses.sum(axis=1))]
         keys, next_free = np.empty(ends[-1], np.uint64), ends[:-1].copy()

@@ -1,14 +1,13 @@
-"""Reads relationships in both layouts: one image with all its predictions per line, or one pair per line."""
+"""Reads relationships in the Kaggle layout: ``ImageId,PredictionString``, one image per line."""
 
 import numpy as np
 from numba import types
 
 from evaluator.kernels.jit import inlined, kernel, subroutine
-from evaluator.kernels.reading import DONE, NOT_PLAIN, PREDICTIONS, UNKNOWN_IMAGES, next_image
-from evaluator.kernels.relationships.matching import add_prediction
+from evaluator.kernels.reading import DONE, NOT_PLAIN, PREDICTIONS, next_image
+from evaluator.kernels.relationships.matching import add_prediction, place_of
 from evaluator.kernels.relationships.state import STATE, TRUTH
 from evaluator.kernels.text.bits import byte_at
-from evaluator.kernels.text.cells import cell_end, cell_number_at
 from evaluator.kernels.text.lookup import is_plain, text_at
 from evaluator.kernels.text.prediction_strings import (
     BLANK,
@@ -19,10 +18,6 @@ from evaluator.kernels.text.prediction_strings import (
     after_line,
     token_number_at,
 )
-
-CELLS = 13
-# Kinds of cells in a row of a submission. Kinds 1 and 2 are labels, and kinds 4 to 12 are numbers.
-IMAGE, RELATION = 0, 3
 
 
 @subroutine
@@ -75,8 +70,9 @@ def _read_string(data, at, truth, state, threshold, image):
         state.counts[PREDICTIONS] += 1
         if image < 0:
             continue
-        coordinates = (a, b, c, d, e, f, g, h)
-        status = add_prediction(truth, state, threshold, image, (one, two), relation, confidence, coordinates)
+        coordinates, labels = (a, b, c, d, e, f, g, h), (one, two)
+        place = place_of(truth, image, labels, relation)
+        status = add_prediction(truth, state, threshold, image, labels, relation, place, confidence, coordinates)
         if status != DONE:
             return status, at
 
@@ -109,78 +105,6 @@ def read_strings(data, at, stop, truth, state, threshold):
         if at == 0:
             return NOT_PLAIN
         status, at = _read_string(data, at, truth, state, threshold, image)
-        if status != DONE:
-            return status
-    return DONE
-
-
-@subroutine
-def _text_cell_at(data, at, truth, kind, last):
-    """Return the code (an integer) of a text cell and the offset of the next cell.
-
-    The offset is 0 if the cell cannot be read by a kernel; the reference implementation then reads the file.
-    """
-    # ``truth.closed`` tells whether an unknown image (0), label (1) or relation (2) is a defect.
-    which = 0 if kind == IMAGE else (2 if kind == RELATION else 1)
-    if which == 0:
-        code, end, _ = text_at(data, at, truth.images)
-    elif which == 1:
-        code, end, _ = text_at(data, at, truth.labels)
-    else:
-        code, end, _ = text_at(data, at, truth.relations)
-    if code < 0 and (truth.closed[which] or not is_plain(data, at, end)):
-        return code, 0
-    return code, cell_end(data, end, last)
-
-
-@kernel(
-    types.uint8[::1],
-    types.int64,
-    types.int64,
-    types.int64[::1],
-    types.int64[::1],
-    types.float64[::1],
-    TRUTH,
-    STATE,
-    types.float64,
-)
-def read_rows(data, at, stop, kind_of_cell, codes, numbers, truth, state, threshold):
-    """Read complete lines with one predicted pair per line, and match the pairs with the ground truth.
-
-    Parameters
-    ----------
-    data, at, stop, truth, state, threshold
-        As for :func:`read_strings`, but no hashes of unknown images are stored.
-    kind_of_cell : int64 array of shape (13,)
-        Kind of each cell of a line: 0 image, 1 and 2 labels, 3 relation, 4 confidence, 5 to 12 coordinates.
-    codes, numbers : int64, float64 arrays of shapes (4,) and (9,)
-        Scratch memory.
-
-    Returns
-    -------
-    int64
-        DONE, or the reason why only the reference implementation can read the file: NOT_PLAIN (special syntax, such as
-        quotes) or NEGATIVE_CONFIDENCE. The state is valid only after DONE.
-    """
-    while at < stop:
-        for cell in range(CELLS):
-            kind, last = kind_of_cell[cell], cell == CELLS - 1
-            if kind > RELATION:
-                numbers[kind - 4], at = cell_number_at(data, at, last)
-            else:
-                codes[kind], at = _text_cell_at(data, at, truth, kind, last)
-            if at == 0:
-                return NOT_PLAIN
-        state.counts[PREDICTIONS] += 1
-        if codes[0] < 0:
-            state.counts[UNKNOWN_IMAGES] += 1
-            continue
-        state.named[codes[0]] = 1
-        first = (numbers[1], numbers[2], numbers[3], numbers[4])
-        coordinates = (*first, numbers[5], numbers[6], numbers[7], numbers[8])
-        status = add_prediction(
-            truth, state, threshold, codes[0], (codes[1], codes[2]), codes[3], numbers[0], coordinates
-        )
         if status != DONE:
             return status
     return DONE
