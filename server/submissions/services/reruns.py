@@ -7,13 +7,16 @@ import logging
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import QuerySet
 
 from evaluator.catalog import Track
 from server.challenges.models import Truth
 from server.clock import database_now
+from server.compiled_queries import compiled_query
 from server.sql import insert
 from server.submissions import queue
 from server.submissions.models import BOOTSTRAPPING, Rerun, Status, Submission
@@ -77,9 +80,10 @@ def record(rerun: Rerun, *, report: dict[str, Any], replicates: Mapping[str, byt
     # All transactions lock teams before submissions. This lock also ensures that ladder feedback is determined for only
     # one of the team's files at a time.
     lock_team(rerun.submission)
-    submission = leases.lock_submission(rerun)
-    if submission is None or not leases.held(rerun).delete()[0]:
+    leases.lock_submission(rerun)
+    if not leases.held(rerun).delete()[0]:
         return False
+    submission = rerun.submission
     evaluation = evaluations.add_intervals(
         submission, truth=rerun.truth, report=report, cpu_seconds=cpu_seconds, now=now
     )
@@ -88,9 +92,15 @@ def record(rerun: Rerun, *, report: dict[str, Any], replicates: Mapping[str, byt
     announce(submission.phase, [rerun.team_id], evaluation.signature)
     update_stage(rerun)
     # If no leaderboard uses this ground truth yet, explanations are queued later, when the leaderboards switch to it.
-    if Truth.objects.filter(pk=rerun.truth_id, active=True).exists():
+    if active_truths(truth=rerun.truth_id):
         request_explanations([submission], truth=rerun.truth, track=submission.phase.declared_track)
     return True
+
+
+@compiled_query
+def active_truths(*, truth: int) -> QuerySet[Truth, tuple[int]]:
+    """Return a queryset with the id of a ground truth. It is empty if the ground truth is not the active one."""
+    return Truth.objects.filter(pk=truth, active=True).order_by().values_list("pk")
 
 
 @transaction.atomic
@@ -101,10 +111,10 @@ def record_explanation(rerun: Rerun, *, report: dict[str, Any], contents: Mappin
 
     Raises NotReproducible and writes nothing if the scores differ from those of the first scoring.
     """
-    submission = leases.lock_submission(rerun)
-    if submission is None or not leases.held(rerun).delete()[0]:
+    leases.lock_submission(rerun)
+    if not leases.held(rerun).delete()[0]:
         return False
-    evaluation = evaluations.find_same(submission, truth=rerun.truth, report=report)
+    evaluation = evaluations.find_same(rerun.submission, truth=rerun.truth, report=report)
     # No evaluation is found if the evaluator's version has changed since the file was first scored.
     if evaluation is not None:
         evaluations.write_explanation(evaluation, contents)
@@ -113,9 +123,15 @@ def record_explanation(rerun: Rerun, *, report: dict[str, Any], contents: Mappin
 
 def update_stage(rerun: Rerun) -> None:
     """Update the submission's stage, which shows whether its confidence intervals are still pending."""
-    pending = Rerun.objects.scoring().pending().filter(submission=rerun.submission_id, truth__active=True).exists()
+    pending = pending_intervals(submission=rerun.submission_id)
     scored = Submission.objects.filter(pk=rerun.submission_id, status=Status.SCORED)
     scored.update(stage=BOOTSTRAPPING if pending else "")
+
+
+@compiled_query
+def pending_intervals(*, submission: UUID) -> QuerySet[Rerun, tuple[int]]:
+    pending = Rerun.objects.scoring().pending().filter(submission=submission, truth__active=True)
+    return pending.order_by().values_list("pk")
 
 
 @transaction.atomic
