@@ -27,7 +27,7 @@ def die_with_worker(**signal: object) -> None:
 
 
 def renew_connection(**signal: object) -> None:
-    """Close the database connection if it is old or broken, so that a task opens a new one. Called before every task."""
+    """Close the database connection if it is old or broken. Celery calls this function before every task."""
     close_old_connections()
 
 

@@ -63,6 +63,14 @@ def enqueue_on_commit(kind: type[Model], key: UUID | int) -> None:
     transaction.on_commit(lambda: enqueue(kind, key), robust=True)
 
 
+def is_empty_above(kind: type[Model]) -> bool:
+    """Return whether no message waits that a worker would receive before the messages for this kind of job.
+
+    If the broker does not respond, return False.
+    """
+    return all(waiting(one) == 0 for one, queue in QUEUES.items() if queue.priority < QUEUES[kind].priority)
+
+
 @cache
 def broker(url: str) -> Redis:
     """Return a client for the broker. The client keeps its connection for later calls."""

@@ -33,11 +33,12 @@ def request(
     truth: Truth,
     purpose: Rerun.Purpose = Rerun.Purpose.INTERVALS,
     now: datetime | None = None,
+    notify: bool = True,
 ) -> None:
     """Queue a rerun for each submission as soon as this transaction is committed.
 
     A rerun that has failed is queued again. A rerun that a worker has claimed is not changed. `now` is the current time
-    of the database, if the caller already knows it.
+    of the database, if the caller already knows it. If `notify` is false, the caller wakes a worker, or works itself.
     """
     now = now or database_now()
     requested = [Rerun(submission=one, truth=truth, purpose=purpose, enqueued_at=now) for one in submissions]
@@ -47,7 +48,7 @@ def request(
         renewed=("failure", "attempts", "enqueued_at", "not_before", "waiting_for", "postponed"),
         held_by="lease_token",
     )
-    for rerun in requested:
+    for rerun in requested if notify else ():
         queue.enqueue_on_commit(Rerun, rerun.pk)
 
 
@@ -62,17 +63,25 @@ def try_now(waiting: Iterable[Rerun]) -> None:
             queue.enqueue_on_commit(Rerun, rerun.pk)
 
 
-def request_explanations(submissions: Iterable[Submission], *, truth: Truth, track: Track) -> None:
+def request_explanations(submissions: Iterable[Submission], *, truth: Truth, track: Track, notify: bool = True) -> None:
     """Queue jobs that compute explanations (such as error kinds and curves) if the track and the settings allow it."""
     if settings.EXPLANATION_MAX_BYTES and (track.explained_tables or track.curves):
-        request(submissions, truth=truth, purpose=Rerun.Purpose.EXPLANATION)
+        request(submissions, truth=truth, purpose=Rerun.Purpose.EXPLANATION, notify=notify)
 
 
 @transaction.atomic
-def record(rerun: Rerun, *, report: dict[str, Any], replicates: Mapping[str, bytes], cpu_seconds: float) -> bool:
+def record(
+    rerun: Rerun,
+    *,
+    report: dict[str, Any],
+    replicates: Mapping[str, bytes],
+    cpu_seconds: float,
+    notify: bool = True,
+) -> bool:
     """Write the confidence intervals of a score. Return False and write nothing if the worker has lost its lease.
 
-    If the ground truth is the active one, also queue a job that computes the explanation of the score.
+    If the ground truth is the active one, also queue a job that computes the explanation of the score. If `notify` is
+    false, no worker is woken for it.
 
     Raises NotReproducible and writes nothing if the scores differ from those of the first scoring.
     """
@@ -93,7 +102,7 @@ def record(rerun: Rerun, *, report: dict[str, Any], replicates: Mapping[str, byt
     update_stage(rerun)
     # If no leaderboard uses this ground truth yet, explanations are queued later, when the leaderboards switch to it.
     if active_truths(truth=rerun.truth_id):
-        request_explanations([submission], truth=rerun.truth, track=submission.phase.declared_track)
+        request_explanations([submission], truth=rerun.truth, track=submission.phase.declared_track, notify=notify)
     return True
 
 
