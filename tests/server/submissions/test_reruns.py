@@ -9,7 +9,6 @@ from uuid import uuid4
 import pytest
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
-from server.challenges.models import Phase
 from server.submissions import queue
 from server.submissions.models import Evaluation, Explanation, Replicates, Rerun, Score, Submission
 from server.submissions.services import leases, lifecycle, reruns
