@@ -30,4 +30,5 @@ def lock(model: type[Model], keys: Iterable[int | UUID]) -> None:
     """
     assert connection.in_atomic_block
     if suffix := row_lock():
-        select(f'SELECT id FROM "{model._meta.db_table}" WHERE id IN ({{}}) ORDER BY id {suffix}', (), [*keys])
+        stored = [model._meta.pk.get_db_prep_value(key, connection) for key in keys]
+        select(f'SELECT id FROM "{model._meta.db_table}" WHERE id IN ({{}}) ORDER BY id {suffix}', (), stored)
