@@ -51,7 +51,7 @@ def insertion(
     meta: Any = rows[0]._meta
     fields = [field for field in meta.concrete_fields if field is not meta.pk]
     words = [field.get_db_prep_save(getattr(row, field.attname), connection) for row in rows for field in fields]
-    columns = ", ".join(field.column for field in fields)
+    columns = ", ".join(connection.ops.quote_name(field.column) for field in fields)
     values = ", ".join([f"({marks(fields)})"] * len(rows))
     statement = f"INSERT INTO {meta.db_table} ({columns}) VALUES {values}"
     if unique:

@@ -10,7 +10,8 @@ import os
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # isort: split
-from celery.signals import celeryd_init, worker_process_init
+from celery.signals import celeryd_init, task_prerun, worker_process_init
+from django.db import close_old_connections
 
 from evaluator import scoring
 from server.celery import app
@@ -25,6 +26,11 @@ def die_with_worker(**signal: object) -> None:
     die_with(os.getppid())
 
 
+def renew_connection(**signal: object) -> None:
+    """Close the database connection if it is old or broken. Celery calls this function before every task."""
+    close_old_connections()
+
+
 app.autodiscover_tasks(["worker"])
 app.autodiscover_tasks(["worker"], related_name="kits")
 # The evaluator's compiled kernels are loaded before Celery forks the pool, so that the pool processes share them.
@@ -32,5 +38,6 @@ scoring.load_kernels()
 app.steps["worker"].update({Liveness, StopDeadline})
 celeryd_init.connect(limits.log_setting_warnings)
 worker_process_init.connect(die_with_worker)
+task_prerun.connect(renew_connection)
 
 __all__ = ["app"]

@@ -27,7 +27,7 @@ from server.submissions.queue import EVALUATE, RERUN
 from server.submissions.services import leases, lifecycle, reruns, scheduling
 from server.submissions.services.evaluations import NotReproducible
 from server.submissions.services.leases import Job
-from worker import limits, scorer, storage_check, time_shares
+from worker import limits, reasons, scorer, storage_check, time_shares
 from worker.comparisons.comparing import compared
 from worker.heartbeat import Heartbeat, LeaseLost
 from worker.large_files import LargeFileSlot
@@ -47,12 +47,37 @@ FILE_FAULTS = (Unreadable, Unrestorable, OSError)
 
 @shared_task(name=EVALUATE)
 def evaluate(submission_id: str) -> None:
-    """Score the next submission in the queue, and then run one rerun if the time share of reruns requires it."""
-    work(Submission, UUID(submission_id), evaluate_claimed)
-    if time_shares.of_reruns.is_due and "reruns" in settings.WORKER_QUEUES:
-        first = Rerun.objects.queued().values_list("pk", flat=True).first()
-        if first is None or not work(Rerun, first, rerun_claimed):
-            time_shares.of_reruns.forgive()
+    """Score the next submission in the queue.
+
+    If nothing else waits, this task also computes the intervals and the explanation of a small file, without messages.
+    Otherwise, it runs one rerun only if the time share of reruns requires it.
+    """
+    runs_reruns = "reruns" in settings.WORKER_QUEUES
+    alone = runs_reruns and queue.is_empty_above(Rerun)
+    scored = work(Submission, UUID(submission_id), evaluate_claimed, notify=not alone)
+    if runs_reruns and time_shares.of_reruns.is_due and not work_on_rerun():
+        time_shares.of_reruns.forgive()
+    if scored and alone:
+        complete()
+
+
+def complete() -> None:
+    """Run the next reruns of small files while nothing else waits, at most one for each purpose.
+
+    These are usually the intervals and the explanation of the file that this task has just scored.
+    """
+    try:
+        for _ in Rerun.Purpose:
+            if not (queue.is_empty_above(Rerun) and work_on_rerun(only_small=True, notify=False)):
+                return
+    finally:
+        scheduling.wake(Rerun)
+
+
+def work_on_rerun(*, only_small: bool = False, notify: bool = True) -> bool:
+    """Run the next rerun although no message about it was received. Return False if there is none for this process."""
+    first = scheduling.first_queued(Rerun)
+    return first is not None and work(Rerun, first, rerun_claimed, only_small=only_small, notify=notify)
 
 
 @shared_task(name=RERUN)
@@ -75,11 +100,21 @@ def compare(board_id: int) -> None:
             comparisons.wake()
 
 
-def work(kind: type[Job], key: UUID | int, score_claimed: Callable[[Job], None]) -> bool:
+def work(
+    kind: type[Job],
+    key: UUID | int,
+    score_claimed: Callable[[Job, bool], None],
+    *,
+    only_small: bool = False,
+    notify: bool = True,
+) -> bool:
     """Claim the next job in the queue and score it. Return False if there is no job that this process may take.
 
     The message that started this task contains the id of a job. It only wakes this worker, which may claim a different
     job. A message can arrive twice, late or never.
+
+    If `only_small` is true, no large file is taken. If `notify` is false, no worker is woken for reruns, because this
+    process takes one itself next.
     """
     if not storage_check.can_work():
         storage_check.pass_on(partial(queue.enqueue, kind, key))
@@ -87,7 +122,9 @@ def work(kind: type[Job], key: UUID | int, score_claimed: Callable[[Job], None])
     late = time_shares.of_late_reruns.is_due
     with (
         LargeFileSlot() as slot,
-        claim(lambda: scheduling.claim_next(kind, large=slot.is_held, late=late), leases.release) as job,
+        claim(
+            lambda: scheduling.claim_next(kind, large=slot.is_held and not only_small, late=late), leases.release
+        ) as job,
     ):
         if job is None:
             return False
@@ -95,7 +132,7 @@ def work(kind: type[Job], key: UUID | int, score_claimed: Callable[[Job], None])
             with logs.bound(**log_fields(job)):
                 note_claim(job)
                 started = monotonic()
-                score_claimed(job)
+                score_claimed(job, notify)
                 seconds = monotonic() - started
                 time_shares.count(job, seconds)
                 metrics.stage_seconds.labels(stage_of(job)).observe(seconds)
@@ -103,7 +140,8 @@ def work(kind: type[Job], key: UUID | int, score_claimed: Callable[[Job], None])
         finally:
             slot.release()
             scheduling.wake(Submission)
-            scheduling.wake(Rerun)
+            if notify:
+                scheduling.wake(Rerun)
     return True
 
 
@@ -125,14 +163,18 @@ def log_fields(job: Submission | Rerun) -> dict[str, object]:
     return {"submission": str(job.submission_id), "rerun": job.pk, "purpose": job.purpose}
 
 
-def evaluate_claimed(submission: Submission) -> None:
-    """Score a claimed submission and record the outcome. Nothing is recorded if the worker has lost its claim."""
+def evaluate_claimed(submission: Submission, notify: bool) -> None:
+    """Score a claimed submission and record the outcome. Nothing is recorded if the worker has lost its claim.
+
+    If `notify` is false, no worker is woken for the intervals.
+    """
     name, phase, started = f"submission {submission.pk}", submission.phase, process_time()
     try:
         truth = active_truth(phase)
         with Heartbeat(name, partial(lifecycle.report_progress, submission)) as heartbeat:
             report = scorer.score(submission, truth, ReportOptions(), heartbeat.progress, first=True)
-        lifecycle.record(submission, truth=truth, report=report.as_dict(), cpu_seconds=process_time() - started)
+        result, seconds = report.as_dict(), process_time() - started
+        lifecycle.record(submission, truth=truth, report=result, cpu_seconds=seconds, notify=notify)
     except InvalidSubmission as error:
         lifecycle.reject(submission, findings=error.findings.as_dict())
     except (InvalidTruth, InvalidParameters) as error:
@@ -164,8 +206,11 @@ def end_exceeded(submission: Submission, error: MemoryError | OutOfTime) -> None
     lifecycle.fail(submission, code=code, sentence=f"{limits.exceeded_text(error)} {ADVICE} {CHARGED}", final=True)
 
 
-def rerun_claimed(claimed: Rerun) -> None:
-    """Score the submission of a rerun again and record the result. If this fails, the submission keeps its score."""
+def rerun_claimed(claimed: Rerun, notify: bool) -> None:
+    """Score the submission of a rerun again and record the result. If this fails, the submission keeps its score.
+
+    If `notify` is false, no worker is woken for the explanation.
+    """
     name, started = f"rerun {claimed.pk}", process_time()
     try:
         with Heartbeat(name, lambda **progress: leases.prolong(claimed)) as heartbeat:
@@ -176,7 +221,7 @@ def rerun_claimed(claimed: Rerun) -> None:
             reruns.record_explanation(claimed, report=result, contents=scorer.explanations(report))
         else:
             replicates, seconds = scorer.headline_replicates(report), process_time() - started
-            reruns.record(claimed, report=result, replicates=replicates, cpu_seconds=seconds)
+            reruns.record(claimed, report=result, replicates=replicates, cpu_seconds=seconds, notify=notify)
     except FINAL_ERRORS as error:
         give_up(claimed, error)
     except LeaseLost:
@@ -213,19 +258,7 @@ def postpone(job: Job, error: Exception, name: str) -> None:
     if storage_check.stop_if_missing():
         leases.release(job)
     else:
-        leases.postpone(job, reason=obstacle(error))
-
-
-def obstacle(error: Exception) -> str:
-    """Return the reason why a job was postponed, as a sentence for organizers.
-
-    The sentence contains no file paths. Paths are only written to the log.
-    """
-    if isinstance(error, Unreadable):
-        return "The stored submission or the ground truth is missing or damaged. The worker's log names the file."
-    if isinstance(error, OSError):
-        return f"The worker cannot read or write a file: {error.strerror or type(error).__name__}."
-    return f"{error}."
+        leases.postpone(job, reason=reasons.obstacle(error))
 
 
 def give_up(claimed: Rerun, error: Exception) -> None:
@@ -236,26 +269,4 @@ def give_up(claimed: Rerun, error: Exception) -> None:
     if claimed.submission.small and isinstance(error, OutOfTime):
         leases.release_as_large(claimed)
     else:
-        reruns.fail(claimed, sentence=reason(error), final=True, alarm=not is_too_large(error))
-
-
-def reason(error: Exception) -> str:
-    """Return the reason why a rerun was abandoned, as a sentence for organizers."""
-    if is_too_large(error):
-        return (
-            f"Files with more than {settings.EXPLANATION_MAX_BYTES} uncompressed bytes get no explanation if the "
-            "compiled kernels cannot read them."
-        )
-    if isinstance(error, InvalidSubmission):
-        return f"The file does not match this ground truth: {', '.join(error.findings.counts)}."
-    if isinstance(error, InvalidTruth | InvalidParameters):
-        return f"The ground truth or the settings cannot be used: {fault_codes(error)}."
-    return str(error) if isinstance(error, NotReproducible) else limits.exceeded_text(error)
-
-
-def is_too_large(error: Exception) -> bool:
-    """Return whether the error means that the file is too large to compute an explanation of its score.
-
-    A rerun (scoring again) that is abandoned for this reason raises no alarm.
-    """
-    return isinstance(error, InvalidSubmission) and "too_large" in error.findings.counts
+        reruns.fail(claimed, sentence=reasons.reason(error), final=True, alarm=not reasons.is_too_large(error))

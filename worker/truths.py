@@ -7,11 +7,14 @@ import logging
 from collections.abc import Callable
 from typing import TypeVar
 
+from django.db.models import QuerySet
+
 from evaluator.problems import DamagedTruth, Findings, InvalidParameters, InvalidTruth, PreparedOtherwise, Problem
 from evaluator.tracks.compiling import refuse_prepared_otherwise
 from evaluator.truth import Truth as PreparedTruth
 from server import metrics
 from server.challenges.models import Phase, Truth
+from server.compiled_queries import compiled_query
 from server.organize.services.truths import Unrestorable, prepare_again
 from worker.truth_cache import local_truth, restoring
 
@@ -28,11 +31,17 @@ UNUSABLE_TRUTH = (
 
 def active_truth(phase: Phase) -> Truth:
     """Return the active ground truth of a phase. Raises InvalidTruth if there is none."""
-    truth = phase.truth
+    truth = next(iter(active_truths(phase=phase.pk)), None)
     if truth is None:
         missing = Problem("truth_missing_file", "the phase has no active ground truth", file=str(phase))
         raise InvalidTruth(Findings.of(missing))
+    truth.phase = phase
     return truth
+
+
+@compiled_query
+def active_truths(*, phase: int) -> QuerySet[Truth]:
+    return Truth.objects.filter(phase=phase, active=True).order_by()
 
 
 def with_usable_truth(truth: Truth, read: Callable[[], Result]) -> Result:

@@ -1,6 +1,7 @@
 """Functions that lock database rows. All transactions take locks in the same order; see `audit.services.record`."""
 
 from collections.abc import Iterable
+from uuid import UUID
 
 from django.db import connection
 from django.db.models import Model
@@ -22,11 +23,12 @@ def lock_teams(teams: Iterable[int]) -> None:
     lock(Team, teams)
 
 
-def lock(model: type[Model], keys: Iterable[int]) -> None:
+def lock(model: type[Model], keys: Iterable[int | UUID]) -> None:
     """Lock rows of a model in the order of their ids, without loading their data.
 
     On SQLite, this has no effect, because a transaction locks the whole database when it begins.
     """
     assert connection.in_atomic_block
     if suffix := row_lock():
-        select(f'SELECT id FROM "{model._meta.db_table}" WHERE id IN ({{}}) ORDER BY id {suffix}', (), [*keys])
+        stored = [model._meta.pk.get_db_prep_value(key, connection) for key in keys]
+        select(f'SELECT id FROM "{model._meta.db_table}" WHERE id IN ({{}}) ORDER BY id {suffix}', (), stored)

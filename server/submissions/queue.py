@@ -63,6 +63,25 @@ def enqueue_on_commit(kind: type[Model], key: UUID | int) -> None:
     transaction.on_commit(lambda: enqueue(kind, key), robust=True)
 
 
+def is_empty_above(kind: type[Model]) -> bool:
+    """Return whether no message waits that a worker would receive before the messages for this kind of job.
+
+    If the broker does not respond, return False.
+    """
+    below = QUEUES[kind].priority
+    lists = {list_of(one.name, each) for one in QUEUES.values() for each in (0, one.priority) if each < below}
+    try:
+        return not broker(settings.REDIS_URL).exists(*lists)  # In Redis, an empty list does not exist.
+    except (RedisError, ValueError) as error:
+        log.warning("the broker does not respond: %s", error)
+        return False
+
+
+def list_of(name: str, priority: int) -> str:
+    """Return the key of the Redis list with the messages of one queue that have the given priority."""
+    return f"{name}{settings.CELERY_BROKER_TRANSPORT_OPTIONS['sep']}{priority}" if priority else name
+
+
 @cache
 def broker(url: str) -> Redis:
     """Return a client for the broker. The client keeps its connection for later calls."""
@@ -71,10 +90,8 @@ def broker(url: str) -> Redis:
 
 def waiting(kind: type[Model]) -> int | None:
     """Return the number of messages that no worker has taken yet, or None if the broker does not respond."""
-    priority, queue = QUEUES[kind].priority, QUEUES[kind].name
-    separator = settings.CELERY_BROKER_TRANSPORT_OPTIONS["sep"]
     try:
-        return int(broker(settings.REDIS_URL).llen(f"{queue}{separator}{priority}" if priority else queue))
+        return int(broker(settings.REDIS_URL).llen(list_of(QUEUES[kind].name, QUEUES[kind].priority)))
     except (RedisError, ValueError) as error:
         log.warning("the broker does not respond: %s", error)
         return None

@@ -1,4 +1,4 @@
-"""Measures tasks in a worker: adds a task that does nothing, and reports the duration of every task through the broker.
+"""Measures jobs in a worker: adds a task that does nothing, and reports the duration of every job through the broker.
 
 The worker imports this module if `DJANGO_SETTINGS_MODULE=tests.benchmarks.probe_settings`.
 """
@@ -6,31 +6,41 @@ The worker imports this module if `DJANGO_SETTINGS_MODULE=tests.benchmarks.probe
 from time import perf_counter
 from typing import Any
 
-from celery import Task, shared_task
-from celery.signals import task_postrun, task_prerun
+from celery import shared_task
+from celery.signals import worker_process_init
 
 from server.runtime.health import redis
-from server.submissions.queue import EVALUATE, RERUN
+from server.submissions.queue import QUEUES
 
 NOTHING = "benchmark.nothing"
-begun = 0.0
 
 
 @shared_task(name=NOTHING)
 def nothing() -> None:
     """Do nothing. The benchmark measures only the round trip to the worker."""
+    report(NOTHING, 0.0)
 
 
-@task_prerun.connect
-def begin(**signal: Any) -> None:
-    global begun
-    begun = perf_counter()
+def report(name: str, seconds: float) -> None:
+    with redis() as broker:
+        broker.lpush(f"answers:{name}", seconds)
 
 
-@task_postrun.connect
-def end(task: Task, **signal: Any) -> None:
-    """Append the duration of a task, in seconds, to a Redis list that is named after the task."""
-    if task.name in (NOTHING, EVALUATE, RERUN):
-        seconds = perf_counter() - begun
-        with redis() as broker:
-            broker.lpush(f"answers:{task.name}", seconds)
+@worker_process_init.connect
+def measure_jobs(**signal: Any) -> None:
+    """Append the duration of each job, in seconds, to a Redis list with the name of the task for this kind of job.
+
+    A task may work on several jobs, so the duration of tasks would not be comparable.
+    """
+    from worker import tasks  # Only the worker imports its tasks. The benchmark imports this module, too.
+
+    work = tasks.work
+
+    def measured(kind: Any, *words: Any, **options: Any) -> bool:
+        began = perf_counter()
+        done = work(kind, *words, **options)
+        if done:
+            report(QUEUES[kind].task, perf_counter() - began)
+        return done
+
+    tasks.work = measured

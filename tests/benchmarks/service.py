@@ -73,8 +73,6 @@ def measured(service: Running, predictions: Path) -> dict[str, list[float]]:
     with Redis.from_url(url, socket_timeout=2 * PATIENCE_SECONDS) as broker:
         files = iter(cut(predictions, 2 * (TIMES + 1)))
         for to_score, to_complete in zip(files, files, strict=True):
-            # A worker can be woken without a job. The answer of such a task would be mistaken for that of a job.
-            broker.delete(f"answers:{EVALUATE}", f"answers:{RERUN}")
             began = perf_counter()
             celery.send_task(NOTHING)
             answer(broker, NOTHING)
@@ -134,7 +132,7 @@ def slice_of(head: bytes, rows: list[bytes]) -> bytes:
 
 
 def answer(broker: "Redis", task: str) -> float:
-    """Wait until the worker has run the task, and return its duration in seconds."""
+    """Wait until the worker has done a job of this task, and return the duration of the job in seconds."""
     found = broker.blpop([f"answers:{task}"], timeout=PATIENCE_SECONDS)
     if not found:
         raise RuntimeError(f"{task} was not done within {PATIENCE_SECONDS} s")

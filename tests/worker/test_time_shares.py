@@ -34,7 +34,7 @@ def done(monkeypatch: pytest.MonkeyPatch, inline_queue: InlineQueue) -> list[typ
     """Replace scoring with stubs that do nothing. Return a list that collects the kinds of the jobs in order."""
     kinds: list[type] = []
     for name in ("evaluate_claimed", "rerun_claimed"):
-        monkeypatch.setattr(tasks, name, lambda job: kinds.append(type(job)))
+        monkeypatch.setattr(tasks, name, lambda job, notify: kinds.append(type(job)))
     return kinds
 
 

@@ -1,12 +1,16 @@
 """Writes evaluations: their scores, and later their intervals, bootstrap replicates and explanations."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
 
 from evaluator import __version__
 from server.challenges.models import Truth
-from server.sql import insert
+from server.compiled_queries import compiled_query
+from server.sql import execute, insert
 from server.submissions.models import Evaluation, Explanation, Replicates, Score, Submission
 
 FLOAT64_BYTES = 8
@@ -33,12 +37,15 @@ def write(
         created_at=now,
     )
     insert([evaluation])
-    insert(
-        Score(evaluation=evaluation, split=name, metric=metric, value=value, **interval_fields(split, metric))
-        for name, split in splits.items()
-        for metric, value in split["metrics"].items()
-    )
+    insert(scores_of(evaluation, report))
     return evaluation
+
+
+def scores_of(evaluation: Evaluation, report: dict[str, Any]) -> Iterator[Score]:
+    """Yield the rows with the scores that a report contains, and with their confidence intervals."""
+    for name, split in report["splits"].items():
+        for metric, value in split["metrics"].items():
+            yield Score(evaluation=evaluation, split=name, metric=metric, value=value, **interval_fields(split, metric))
 
 
 def without_scores(split: dict[str, Any]) -> dict[str, Any]:
@@ -62,11 +69,8 @@ def add_intervals(
     found = find_same(submission, truth=truth, report=report)
     if found is None:
         return write(submission, truth=truth, report=report, cpu_seconds=cpu_seconds, now=now)
-    scores = list(found.scores.all())
-    for score in scores:
-        for field, value in interval_fields(report["splits"][score.split], score.metric).items():
-            setattr(score, field, value)
-    Score.objects.bulk_update(scores, ["low", "high"])
+    with_ends = [one for one in scores_of(found, report) if one.low is not None]
+    insert(with_ends, unique=("evaluation", "split", "metric"), renewed=("low", "high"))
     return found
 
 
@@ -78,26 +82,34 @@ def find_same(submission: Submission, *, truth: Truth, report: dict[str, Any]) -
 
     Raises NotReproducible if the evaluation's scores differ from the report's.
     """
-    same = Evaluation.objects.filter(
-        submission=submission, truth=truth, evaluator_version=__version__, signature=report["signature"]
-    )
-    found = same.defer("report").first()
+    found = next(iter(same(submission=submission.pk, truth=truth.pk, signature=report["signature"])), None)
     if found is None:
         return None
-    metrics = {name: split["metrics"] for name, split in report["splits"].items()}
-    if {(one.split, one.metric): one.value for one in found.scores.all()} != {
-        (split, metric): value for split, values in metrics.items() for metric, value in values.items()
-    }:
+    # The caller's object has the phase of the submission, which would otherwise be read again.
+    found.submission = submission
+    recorded = {(split, metric): value for split, metric, value in values_of(evaluation=found.pk)}
+    if recorded != {(one.split, one.metric): one.value for one in scores_of(found, report)}:
         raise NotReproducible(
             f"evaluation {found.pk} of submission {submission.pk} gave different scores when it was repeated"
         )
     return found
 
 
+@compiled_query
+def same(*, submission: UUID, truth: int, signature: str) -> QuerySet[Evaluation]:
+    found = Evaluation.objects.filter(submission=submission, truth=truth, signature=signature)
+    return found.filter(evaluator_version=__version__).defer("report").order_by()
+
+
+@compiled_query
+def values_of(*, evaluation: int) -> QuerySet[Score, tuple[str, str, float | None]]:
+    return Score.objects.filter(evaluation=evaluation).order_by().values_list("split", "metric", "value")
+
+
 def write_replicates(evaluation: Evaluation, vectors: Mapping[str, bytes]) -> None:
     """Replace the bootstrap replicates of the headline metric. `vectors` maps splits to float64 values as bytes."""
-    evaluation.replicates.all().delete()
-    Replicates.objects.bulk_create(
+    execute("DELETE FROM submissions_replicates WHERE evaluation_id = %s", [evaluation.pk])
+    insert(
         Replicates(evaluation=evaluation, split=split, seed=SEED, count=len(values) // FLOAT64_BYTES, values=values)
         for split, values in vectors.items()
     )
@@ -105,7 +117,5 @@ def write_replicates(evaluation: Evaluation, vectors: Mapping[str, bytes]) -> No
 
 def write_explanation(evaluation: Evaluation, contents: Mapping[str, bytes]) -> None:
     """Replace the explanations of an evaluation's scores. `contents` maps each split to compressed JSON."""
-    evaluation.explanations.all().delete()
-    Explanation.objects.bulk_create(
-        Explanation(evaluation=evaluation, split=split, content=content) for split, content in contents.items()
-    )
+    execute("DELETE FROM submissions_explanation WHERE evaluation_id = %s", [evaluation.pk])
+    insert(Explanation(evaluation=evaluation, split=split, content=content) for split, content in contents.items())

@@ -16,6 +16,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from server.compiled_queries import compiled_query
+from server.sql import update
 from server.submissions.models import Evaluation, Replicates, Score, ScoreQuerySet, Submission
 
 
@@ -28,7 +29,7 @@ def publish(evaluation: Evaluation) -> None:
         return
     best = best_of_team(evaluation)
     evaluation.published = evaluation if best is None or is_published(evaluation, best) else best.evaluation
-    evaluation.save(update_fields=["published"])
+    update(Evaluation, [evaluation.pk], published=evaluation.published_id)
 
 
 def decide_again(hidden: Submission) -> None:

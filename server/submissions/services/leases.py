@@ -17,9 +17,11 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F, QuerySet
 
+from server.challenges.locks import lock
 from server.challenges.models import Team
 from server.clock import database_now
 from server.compiled_queries import compiled_query
+from server.sql import update
 from server.submissions import queue
 from server.submissions.models import Leased, Rerun, Status, Submission
 from server.submissions.services.team_limits import may_run_another
@@ -62,7 +64,7 @@ def claim(kind: type[Job], key: UUID | int, *, large: bool = True) -> Job | None
         now = database_now()
         # This update also locks the team's row. Otherwise two processes could both start the last evaluation that the
         # team may run.
-        Team.objects.filter(pk=job.team_id).update(served_at=now)
+        update(Team, [job.team_id], served_at=now)
         values = claimed_values(job, now)
         unclaimed = kind.objects.queued().filter(pk=job.pk, attempts=job.attempts)
         if not (may_run_another(job.team_id, large=large) and unclaimed.update(**values)):
@@ -153,10 +155,10 @@ def release_as_large(job: Job) -> bool:
 
     The attempt does not count.
     """
-    submission = lock_submission(job)
-    if submission is None or not release(job):
+    key = lock_submission(job)
+    if not release(job):
         return False
-    Submission.objects.filter(pk=submission.pk).update(small=False)
+    Submission.objects.filter(pk=key).update(small=False)
     return True
 
 
@@ -164,13 +166,15 @@ def has_attempts_left(job: Submission | Rerun) -> bool:
     return job.attempts < settings.EVALUATION_ATTEMPTS
 
 
-def lock_submission(job: Submission | Rerun) -> Submission | None:
-    """Lock and return the submission that a job scores. Return None if it was removed.
+def lock_submission(job: Submission | Rerun) -> UUID:
+    """Lock the submission that a job scores, and return its id.
 
     Every transaction locks the submission before any row that refers to it. Otherwise two transactions could deadlock.
+    If the submission was removed, the job was removed with it, so no worker holds the job.
     """
     key = job.pk if isinstance(job, Submission) else job.submission_id
-    return Submission.objects.select_for_update(no_key=True).filter(pk=key).first()
+    lock(Submission, [key])
+    return key
 
 
 def lock_expired(job: Job) -> bool:

@@ -47,12 +47,14 @@ def seconds_since(received_at: datetime, now: datetime) -> float:
 
 
 @transaction.atomic
-def record(submission: Submission, *, truth: Truth, report: dict[str, Any], cpu_seconds: float) -> bool:
+def record(
+    submission: Submission, *, truth: Truth, report: dict[str, Any], cpu_seconds: float, notify: bool = True
+) -> bool:
     """Write the scores of a submission. Return False and write nothing if the worker no longer holds the job.
 
     If the track has confidence intervals, or if the active ground truth has changed in the meantime, also queue a
     rerun, which scores the file again (against the new ground truth). A successful rerun queues the job that explains
-    the score. If no rerun is needed, this job is queued now.
+    the score. If no rerun is needed, this job is queued now. If `notify` is false, no worker is woken for it.
     """
     lock_team(submission)
     current = next(iter(other_active_truths(phase=submission.phase_id, truth=truth.pk)), None)
@@ -64,9 +66,9 @@ def record(submission: Submission, *, truth: Truth, report: dict[str, Any], cpu_
     evaluation = evaluations.write(submission, truth=truth, report=report, cpu_seconds=cpu_seconds, now=now)
     announce(submission.phase, [submission.team_id], evaluation.signature)
     if again:
-        reruns.request([submission], truth=current or truth, now=now)
+        reruns.request([submission], truth=current or truth, now=now, notify=notify)
     else:
-        reruns.request_explanations([submission], truth=truth, track=submission.phase.declared_track)
+        reruns.request_explanations([submission], truth=truth, track=submission.phase.declared_track, notify=notify)
     return True
 
 

@@ -7,13 +7,16 @@ import logging
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import QuerySet
 
 from evaluator.catalog import Track
 from server.challenges.models import Truth
 from server.clock import database_now
+from server.compiled_queries import compiled_query
 from server.sql import insert
 from server.submissions import queue
 from server.submissions.models import BOOTSTRAPPING, Rerun, Status, Submission
@@ -30,11 +33,12 @@ def request(
     truth: Truth,
     purpose: Rerun.Purpose = Rerun.Purpose.INTERVALS,
     now: datetime | None = None,
+    notify: bool = True,
 ) -> None:
     """Queue a rerun for each submission as soon as this transaction is committed.
 
     A rerun that has failed is queued again. A rerun that a worker has claimed is not changed. `now` is the current time
-    of the database, if the caller already knows it.
+    of the database, if the caller already knows it. If `notify` is false, the caller wakes a worker, or works itself.
     """
     now = now or database_now()
     requested = [Rerun(submission=one, truth=truth, purpose=purpose, enqueued_at=now) for one in submissions]
@@ -44,7 +48,7 @@ def request(
         renewed=("failure", "attempts", "enqueued_at", "not_before", "waiting_for", "postponed"),
         held_by="lease_token",
     )
-    for rerun in requested:
+    for rerun in requested if notify else ():
         queue.enqueue_on_commit(Rerun, rerun.pk)
 
 
@@ -59,17 +63,25 @@ def try_now(waiting: Iterable[Rerun]) -> None:
             queue.enqueue_on_commit(Rerun, rerun.pk)
 
 
-def request_explanations(submissions: Iterable[Submission], *, truth: Truth, track: Track) -> None:
+def request_explanations(submissions: Iterable[Submission], *, truth: Truth, track: Track, notify: bool = True) -> None:
     """Queue jobs that compute explanations (such as error kinds and curves) if the track and the settings allow it."""
     if settings.EXPLANATION_MAX_BYTES and (track.explained_tables or track.curves):
-        request(submissions, truth=truth, purpose=Rerun.Purpose.EXPLANATION)
+        request(submissions, truth=truth, purpose=Rerun.Purpose.EXPLANATION, notify=notify)
 
 
 @transaction.atomic
-def record(rerun: Rerun, *, report: dict[str, Any], replicates: Mapping[str, bytes], cpu_seconds: float) -> bool:
+def record(
+    rerun: Rerun,
+    *,
+    report: dict[str, Any],
+    replicates: Mapping[str, bytes],
+    cpu_seconds: float,
+    notify: bool = True,
+) -> bool:
     """Write the confidence intervals of a score. Return False and write nothing if the worker has lost its lease.
 
-    If the ground truth is the active one, also queue a job that computes the explanation of the score.
+    If the ground truth is the active one, also queue a job that computes the explanation of the score. If `notify` is
+    false, no worker is woken for it.
 
     Raises NotReproducible and writes nothing if the scores differ from those of the first scoring.
     """
@@ -77,9 +89,10 @@ def record(rerun: Rerun, *, report: dict[str, Any], replicates: Mapping[str, byt
     # All transactions lock teams before submissions. This lock also ensures that ladder feedback is determined for only
     # one of the team's files at a time.
     lock_team(rerun.submission)
-    submission = leases.lock_submission(rerun)
-    if submission is None or not leases.held(rerun).delete()[0]:
+    leases.lock_submission(rerun)
+    if not leases.held(rerun).delete()[0]:
         return False
+    submission = rerun.submission
     evaluation = evaluations.add_intervals(
         submission, truth=rerun.truth, report=report, cpu_seconds=cpu_seconds, now=now
     )
@@ -88,9 +101,15 @@ def record(rerun: Rerun, *, report: dict[str, Any], replicates: Mapping[str, byt
     announce(submission.phase, [rerun.team_id], evaluation.signature)
     update_stage(rerun)
     # If no leaderboard uses this ground truth yet, explanations are queued later, when the leaderboards switch to it.
-    if Truth.objects.filter(pk=rerun.truth_id, active=True).exists():
-        request_explanations([submission], truth=rerun.truth, track=submission.phase.declared_track)
+    if active_truths(truth=rerun.truth_id):
+        request_explanations([submission], truth=rerun.truth, track=submission.phase.declared_track, notify=notify)
     return True
+
+
+@compiled_query
+def active_truths(*, truth: int) -> QuerySet[Truth, tuple[int]]:
+    """Return a queryset with the id of a ground truth. It is empty if the ground truth is not the active one."""
+    return Truth.objects.filter(pk=truth, active=True).order_by().values_list("pk")
 
 
 @transaction.atomic
@@ -101,10 +120,10 @@ def record_explanation(rerun: Rerun, *, report: dict[str, Any], contents: Mappin
 
     Raises NotReproducible and writes nothing if the scores differ from those of the first scoring.
     """
-    submission = leases.lock_submission(rerun)
-    if submission is None or not leases.held(rerun).delete()[0]:
+    leases.lock_submission(rerun)
+    if not leases.held(rerun).delete()[0]:
         return False
-    evaluation = evaluations.find_same(submission, truth=rerun.truth, report=report)
+    evaluation = evaluations.find_same(rerun.submission, truth=rerun.truth, report=report)
     # No evaluation is found if the evaluator's version has changed since the file was first scored.
     if evaluation is not None:
         evaluations.write_explanation(evaluation, contents)
@@ -113,9 +132,15 @@ def record_explanation(rerun: Rerun, *, report: dict[str, Any], contents: Mappin
 
 def update_stage(rerun: Rerun) -> None:
     """Update the submission's stage, which shows whether its confidence intervals are still pending."""
-    pending = Rerun.objects.scoring().pending().filter(submission=rerun.submission_id, truth__active=True).exists()
+    pending = pending_intervals(submission=rerun.submission_id)
     scored = Submission.objects.filter(pk=rerun.submission_id, status=Status.SCORED)
     scored.update(stage=BOOTSTRAPPING if pending else "")
+
+
+@compiled_query
+def pending_intervals(*, submission: UUID) -> QuerySet[Rerun, tuple[int]]:
+    pending = Rerun.objects.scoring().pending().filter(submission=submission, truth__active=True)
+    return pending.order_by().values_list("pk")
 
 
 @transaction.atomic

@@ -78,9 +78,13 @@ def wake(kind: type[Job]) -> None:
     A worker that may not take any of the queued jobs drops its message. Therefore every worker calls this function
     after it has finished a job.
     """
-    for (first,) in FIRST_QUEUED[kind]():
-        if queue.waiting(kind) == 0:
-            queue.enqueue(kind, first)
+    if (first := first_queued(kind)) is not None and queue.waiting(kind) == 0:
+        queue.enqueue(kind, first)
+
+
+def first_queued(kind: type[Job]) -> UUID | int | None:
+    """Return the primary key of the job of this kind that was queued first, or None if no job is queued."""
+    return next((key for (key,) in FIRST_QUEUED[kind]()), None)
 
 
 @compiled_query

@@ -84,10 +84,10 @@ def end_rerun(rerun: Rerun) -> bool:
 
     Return False if the worker has renewed the lease in the meantime.
     """
-    submission = leases.lock_submission(rerun)
-    if submission is None or not leases.lock_expired(rerun):
+    key = leases.lock_submission(rerun)
+    if not leases.lock_expired(rerun):
         return False
-    Submission.objects.filter(pk=submission.pk).update(small=False)
+    Submission.objects.filter(pk=key).update(small=False)
     return reruns.fail(rerun, sentence=f"its worker stopped {rerun.attempts} times", final=False)
 
 

@@ -9,7 +9,6 @@ from uuid import uuid4
 import pytest
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
-from server.challenges.models import Phase
 from server.submissions import queue
 from server.submissions.models import Evaluation, Explanation, Replicates, Rerun, Score, Submission
 from server.submissions.services import leases, lifecycle, reruns
@@ -104,7 +103,7 @@ def test_scores_that_no_leaderboard_shows_are_not_explained(claimed: Rerun) -> N
 
 
 def test_no_explanation_is_requested_for_a_track_without_explanations(claimed: Rerun) -> None:
-    Phase.objects.update(track="flickr30k-retrieval")
+    claimed.submission.phase.track = "flickr30k-retrieval"
     record(claimed)
     assert not Rerun.objects.exists()
 
