@@ -26,12 +26,16 @@ class Program:
     description: str
     grace_seconds: float = 10.0
     environment: Mapping[str, str] | None = None
+    files: tuple[int, ...] = ()  # the file descriptors that it inherits
 
 
 def web() -> dict[str, Program]:
     command = [sys.executable, "-m", "gunicorn", "--config", "python:server.runtime.web", "server.wsgi:application"]
     description = f"{settings.WEB_PROCESSES} × {settings.WEB_THREADS} threads"
-    return {"web": Program(command, description, environment=FEW_ARENAS)}
+    if not web_address.has_systemd_socket():
+        return {"web": Program(command, description, environment=FEW_ARENAS)}
+    command += ["--bind", f"fd://{web_address.SYSTEMD_SOCKET}"]
+    return {"web": Program(command, description, environment=FEW_ARENAS, files=(web_address.SYSTEMD_SOCKET,))}
 
 
 def worker() -> dict[str, Program]:

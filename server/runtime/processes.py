@@ -20,7 +20,7 @@ TAIL_BYTES = 2000
 
 @dataclass
 class ServiceProcess:
-    """A process with its command, its log file, and the time that it may take to stop.
+    """A process with its command, its log file, the time that it may take to stop, and the open files it inherits.
 
     Without a log file, the process writes to the standard output and error of its parent process.
     """
@@ -30,6 +30,7 @@ class ServiceProcess:
     log: Path | None
     environment: Mapping[str, str]
     grace_seconds: float = 10.0
+    files: tuple[int, ...] = ()
     child: "subprocess.Popen[bytes] | None" = None
     crashes: int = 0
     started_at: float = 0.0
@@ -52,6 +53,7 @@ class ServiceProcess:
                 cwd=settings.BASE_DIR,
                 env=dict(self.environment),
                 process_group=0,
+                pass_fds=self.files,
             )
         self.started_at = monotonic()
 

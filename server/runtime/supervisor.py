@@ -18,7 +18,7 @@ from redis import Redis, RedisError
 from server.celery import app as celery_app
 from server.runtime import broker, health, home, joining, schema, shared_keys, startup_checks, web_address
 from server.runtime.home import NotStarted
-from server.runtime.parts import PARTS, own_worker, readiness
+from server.runtime.parts import PARTS, Program, own_worker, readiness
 from server.runtime.processes import ServiceProcess
 from server.runtime.setting_warnings import setting_warnings
 
@@ -93,8 +93,7 @@ class Service:
                 health.forget(own_worker())
         for part in self.parts:
             for name, program in PARTS[part]().items():
-                own = {**(program.environment or {}), **environment}
-                self.add(name, program.command, own, program.description, grace_seconds=program.grace_seconds)
+                self.add(name, program, environment)
         if "worker" in self.parts:
             for warning in setting_warnings():
                 self.report("warning", warning)
@@ -142,7 +141,7 @@ class Service:
         folder, server = home.subfolder("redis"), broker.binary()
         self.socket = broker.socket_folder(folder) / "redis.sock"
         command = broker.command(server=server, folder=folder, socket=self.socket)
-        process = self.add("broker", command, os.environ, f"{server} on {self.socket}")
+        process = self.add("broker", Program(command, f"{server} on {self.socket}"), os.environ)
         url = f"unix://{self.socket}"
         with Redis.from_url(url) as redis:
             while process.child is not None and process.child.poll() is None:
@@ -154,20 +153,13 @@ class Service:
                     return url
         raise NotStarted(f"Redis ended immediately.{process.last_words}")
 
-    def add(
-        self,
-        name: str,
-        command: list[str],
-        environment: Mapping[str, str],
-        description: str,
-        *,
-        grace_seconds: float = 10.0,
-    ) -> ServiceProcess:
+    def add(self, name: str, program: Program, environment: Mapping[str, str]) -> ServiceProcess:
         log = None if self.only else home.subfolder("logs") / f"{name}.log"
-        process = ServiceProcess(name, command, log, environment, grace_seconds)
+        own = {**(program.environment or {}), **environment}
+        process = ServiceProcess(name, program.command, log, own, program.grace_seconds, program.files)
         self.processes.append(process)
         process.start()
-        self.report(name, description)
+        self.report(name, program.description)
         return process
 
     def wait_until_ready(self, *, seconds: float = READY_SECONDS) -> None:

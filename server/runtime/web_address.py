@@ -1,8 +1,13 @@
-"""Checks whether the web process's port is free, and whether the service responds on it."""
+"""Checks whether the web process's port is free, and whether the service responds on it.
+
+systemd can keep the port open while the service restarts (socket activation). It then passes the listening socket to
+this process, and requests wait until the new web process accepts them.
+"""
 
 import errno
 import http.client
 import json
+import os
 import socket
 from contextlib import closing
 from urllib.parse import urlsplit
@@ -12,6 +17,7 @@ from django.conf import settings
 from server.runtime.home import NotStarted
 
 ALL_INTERFACES = ("", "0.0.0.0")
+SYSTEMD_SOCKET = 3  # the number of the first file descriptor that systemd passes
 
 
 def listen_error(port: int) -> OSError | None:
@@ -25,8 +31,15 @@ def listen_error(port: int) -> OSError | None:
     return None
 
 
+def has_systemd_socket() -> bool:
+    """Return whether systemd has passed a listening socket to this process."""
+    return (os.environ.get("LISTEN_PID"), os.environ.get("LISTEN_FDS")) == (str(os.getpid()), "1")
+
+
 def check_port() -> None:
     """Raise NotStarted if the web process cannot listen on its port. The message names the setting to change."""
+    if has_systemd_socket():
+        return
     port, bind = settings.PODIUM_PORT, settings.PODIUM_BIND
     if (error := listen_error(port)) is None:
         return

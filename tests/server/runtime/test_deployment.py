@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
+from django.conf import settings
 from django.core.management import CommandError, call_command
 
 from server.runtime import health
@@ -18,6 +19,7 @@ from server.stored_files.address import parsed
 ROOT = Path(__file__).parents[3]
 DEPLOY = ROOT / "deploy"
 UNIT = DEPLOY / "systemd" / "podium@.service"
+SOCKET = DEPLOY / "systemd" / "podium@web.socket"
 WRITTEN_BY_COMPOSE = {"SITE", "POSTGRES_PASSWORD", "REDIS_PASSWORD", "STORAGE_PASSWORD"}
 
 
@@ -90,6 +92,12 @@ def test_the_unit_stops_restarting_if_the_configuration_is_wrong() -> None:
     assert "manage.py up --only %i" in text
 
 
+def test_systemd_keeps_the_default_port_of_the_web_part_open_and_caddy_forwards_to_it() -> None:
+    address = f"{settings.PODIUM_BIND}:{settings.PODIUM_PORT}"
+    assert f"\nListenStream={address}\n" in SOCKET.read_text()
+    assert f"s/web:8000/{address}/" in (DEPLOY / "README.md").read_text()
+
+
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze")
 def test_the_unit_is_valid(tmp_path: Path) -> None:
     for part in PARTS:
@@ -97,7 +105,9 @@ def test_the_unit_is_valid(tmp_path: Path) -> None:
         program.touch(mode=0o755)
         text = UNIT.read_text().replace("/srv/podium/.venv/bin/python", str(program))
         (tmp_path / f"podium@{part}.service").write_text(text)
-        words = ["systemd-analyze", "verify", "--recursive-errors=no", str(tmp_path / f"podium@{part}.service")]
+        shutil.copy(SOCKET, tmp_path)
+        units = [str(tmp_path / f"podium@{part}.service"), str(tmp_path / SOCKET.name)]
+        words = ["systemd-analyze", "verify", "--recursive-errors=no", *units]
         done = subprocess.run(words, capture_output=True, text=True)
         assert (done.returncode, done.stderr) == (0, "")
 
