@@ -1,12 +1,12 @@
 """Defines a scoring request: the submission, the ground truth, the contents of the report, and the resources."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from evaluator.catalog import Limits
-from evaluator.problems import InvalidParameters
+from evaluator.problems import Findings, InvalidParameters, InvalidSubmission, Problem
 
 Progress = Callable[[str, float], None]
 """A callback whose arguments are the name of the current stage and the completed fraction of this stage.
@@ -140,6 +140,21 @@ class Resources:
     threads: int = 1
     progress: Progress = silent
     reference_bytes: int | None = None
+
+    def for_reference(self, submission: Path, findings: Findings) -> "Resources":
+        """Return the resources for a file that the compiled kernels cannot read.
+
+        Raises
+        ------
+        InvalidSubmission
+            If the file has more than ``reference_bytes``, compressed or not.
+        """
+        if (most := self.reference_bytes) is None:
+            return self
+        if submission.stat().st_size > most:
+            findings.add(Problem("too_large", f"the file has more than {most:,} bytes"))
+            raise InvalidSubmission(findings)
+        return replace(self, limits=replace(self.limits, decompressed_bytes=min(self.limits.decompressed_bytes, most)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from evaluator.bootstrap import with_intervals
 from evaluator.catalog import TRACKS, Limits, Track
 from evaluator.files.source import Source
 from evaluator.kit import Kit
-from evaluator.problems import Findings, InvalidParameters, InvalidSubmission, Problem
+from evaluator.problems import Findings, InvalidParameters, InvalidSubmission
 from evaluator.report import CurveRow, MatchTable, ReferenceNeeded, Report
 from evaluator.request import Progress, ReportOptions, Resources, ScoringRequest, TruthOptions, silent
 from evaluator.signature import compose
@@ -109,39 +109,17 @@ def _evaluated(
     parameters: ParametersType,
     findings: Findings,
 ) -> tuple[Outcome, ReferenceNeeded | None]:
-    """Score a submission. Return the scores, and the reason if the compiled kernels could not compute them.
-
-    Raises
-    ------
-    InvalidSubmission
-    """
+    """Score a submission. Return the scores, and the reason if the compiled kernels could not compute them."""
     fast = score_by_fast_path(scorer.track, truth, request, parameters, findings)
     if isinstance(fast, Outcome):
         _reject(findings, request)
         return fast, None
-    resources = request.resources if fast is ReferenceNeeded.NO_FAST_PATH else _for_reference(request, findings)
+    has_kernels = fast is not ReferenceNeeded.NO_FAST_PATH
+    resources = request.resources.for_reference(request.submission, findings) if has_kernels else request.resources
     submission = _read(scorer, request.submission, truth, parameters, resources, findings)
     _reject(findings, request)
     evaluate = explainer_of(scorer.track).explain if request.report.explains else scorer.evaluate
     return evaluate(truth, submission, parameters, resources.progress), fast
-
-
-def _for_reference(request: ScoringRequest, findings: Findings) -> Resources:
-    """Return the resources for a file that the compiled kernels cannot read, with the limit on its uncompressed size.
-
-    Raises
-    ------
-    InvalidSubmission
-        If the file exceeds this limit even before it is decompressed.
-    """
-    resources = request.resources
-    if (most := resources.reference_bytes) is None:
-        return resources
-    if request.submission.stat().st_size > most:
-        findings.add(Problem("too_large", f"the file has more than {most:,} bytes"))
-        raise InvalidSubmission(findings)
-    limits = resources.limits
-    return replace(resources, limits=replace(limits, decompressed_bytes=min(limits.decompressed_bytes, most)))
 
 
 def _reject(findings: Findings, request: ScoringRequest) -> None:
