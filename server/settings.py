@@ -211,8 +211,9 @@ CACHES: dict[str, dict[str, object]] = {
     },
     "requests": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
     "status": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "status"},
-    # Each web process caches rendered parts of leaderboards (up to about 200 kB each), and their history before today.
-    **{name: OBJECTS | {"LOCATION": name} for name in ("boards", "history")},
+    # Each web process caches rendered parts of leaderboards (up to about 200 kB each), their history before today, and
+    # sizes and sorted scores of past leaderboards (8 bytes for each team).
+    **{name: OBJECTS | {"LOCATION": name} for name in ("boards", "history", "past")},
 }
 if REDIS_URL:
     CACHES["requests"] = {

@@ -17,6 +17,7 @@ from server.errors import Refused
 from server.leaderboards import compared, entry_queries, past_counts
 from server.leaderboards.compared import Gain, RankInterval
 from server.leaderboards.models import Board, BoardTerms, Entry, EntryQuerySet
+from server.leaderboards.past_facts import past_fact
 from server.leaderboards.ranking import Earlier
 from server.leaderboards.reading import boards_read_with
 from server.leaderboards.removals import removed_by
@@ -86,7 +87,7 @@ class ShownBoard:
             return 0, 0
         if self.past is None:
             return self.kept.listed, self.kept.ranked
-        return next(iter(self.read(entry_queries.sizes)), (0, 0))
+        return past_fact("size", self, lambda: self.read(entry_queries.sizes)[0])
 
     @property
     def count(self) -> int:

@@ -83,7 +83,8 @@ def requests() -> dict[str, Callable[[], None]]:
 
         def deed() -> None:
             if fresh:
-                caches["boards"].clear()
+                for name in ("boards", "past"):
+                    caches[name].clear()
             answer = client.get(address, headers={"If-None-Match": validator} if validator else {})
             assert answer.status_code == status, (address, answer.status_code)
 

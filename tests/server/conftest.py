@@ -105,6 +105,8 @@ def fresh_counts() -> None:
     caches["requests"].clear()
     caches["boards"].clear()
     caches["history"].clear()
+    caches["past"].clear()
+    caches["status"].clear()
 
 
 @pytest.fixture(autouse=True)

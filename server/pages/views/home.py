@@ -4,19 +4,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import F, FilteredRelation, OuterRef, Q, QuerySet, Subquery
+from django.db.models import F, FilteredRelation, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from server.challenges.models import Challenge, Phase, Team
+from server.challenges.models import Challenge, Phase
+from server.challenges.team_counts import team_counts
 from server.challenges.visibility import Viewer
 from server.clock import DatabaseNow, database_now
 from server.compiled_queries import compiled_query, set_related
 from server.leaderboards.present_ranks import own_ranks
 from server.organize.services import bundle_uploads
 from server.pages.challenge_context import default_phase, track_title
-from server.row_counts import ROW_COUNT
 from server.teams.models import Invitation
 
 
@@ -74,6 +74,7 @@ def listed_challenges(challenges: list[Any], now: datetime) -> list[ListedChalle
     own = {one.pk: one.own.team for one in challenges if hasattr(one, "own")}
     joined = [one for one in challenges if one.pk in own and is_open(one, now)]
     phases = {one.pk: default_phase(list(one.phases.all()), now) for one in joined}
+    teams = team_counts(one.pk for one in challenges)
     ranks = own_ranks([(phase, own[key].pk) for key, phase in phases.items() if phase], now=now)
 
     def rank_in(challenge: Challenge) -> int | None:
@@ -85,7 +86,7 @@ def listed_challenges(challenges: list[Any], now: datetime) -> list[ListedChalle
             challenge=challenge,
             tracks=", ".join(dict.fromkeys(track_title(phase.track) for phase in challenge.phases.all())),
             visibility="" if challenge.visibility == Challenge.Visibility.PUBLIC else challenge.visibility,
-            teams=challenge.team_count,
+            teams=teams[challenge.pk],
             own_team=own[challenge.pk].name if challenge.pk in own else "",
             rank=rank_in(challenge),
         )
@@ -95,21 +96,16 @@ def listed_challenges(challenges: list[Any], now: datetime) -> list[ListedChalle
 
 @compiled_query
 def challenges_with_teams(*, user: int | None, is_staff: bool) -> QuerySet[Any]:
-    """Return the challenges on a user's front page with their numbers of teams, sorted by deadline.
+    """Return the challenges on a user's front page, sorted by deadline.
 
     Each challenge has two more attributes: `own` is the user's membership with its team, if there is one, and `now` is
     the current time according to the database.
     """
-    # With the condition `is_baseline IN (0)`, SQLite uses the column `is_baseline` of the index `team_of_challenge`.
-    # With `NOT is_baseline`, it would not.
-    teams = Team.objects.filter(challenge=OuterRef("pk"), is_baseline__in=[False], merged_into=None).order_by()
-    counts = teams.annotate(count=ROW_COUNT).values("count")
     listed = Challenge.objects.listed_for(Viewer(user, is_staff)).defer("description", "rules", "data")
     if user is not None:
         own = FilteredRelation("memberships", condition=Q(memberships__user=user))
         listed = listed.annotate(own=own).select_related("own__team")  # type: ignore[misc]  # `own` is no field
-    counted = listed.annotate(team_count=Subquery(counts), now=DatabaseNow())
-    return counted.order_by(F("closes_at").asc(nulls_last=True), "slug")
+    return listed.annotate(now=DatabaseNow()).order_by(F("closes_at").asc(nulls_last=True), "slug")
 
 
 @compiled_query
