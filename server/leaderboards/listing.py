@@ -3,11 +3,10 @@
 The rank of an entry is always its rank on the whole leaderboard.
 """
 
-from array import array
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import accumulate, chain
 from math import inf
 from typing import Any
@@ -19,10 +18,9 @@ from evaluator import ranking
 from evaluator.catalog import Track
 from server.challenges.models import Membership, Team
 from server.challenges.search_names import searchable
-from server.leaderboards import entry_queries
 from server.leaderboards.metric_order import keys_in_order
 from server.leaderboards.models import Entry, EntryQuerySet, MetricValue
-from server.leaderboards.past_facts import past_fact
+from server.leaderboards.past_facts import past_scores
 from server.leaderboards.queries import ROWS_AT_ONCE, BoardRow, ShownBoard
 
 SEARCH_ROWS = 1000  # the maximum number of search results, which limits the cost of a search
@@ -197,10 +195,8 @@ def ranks_of(board: ShownBoard, scores: Collection[float]) -> dict[float, int]:
     """Return the rank that each of the given scores has on a leaderboard, keyed by score."""
     if not scores:
         return {}
-    # No database index sorts the entries of a past leaderboard by score, so all of its scores are read.
     if board.past is not None:
-        rows = partial(board.read, entry_queries.team_scores)
-        teams = past_fact("scores", board, lambda: array("d", sorted(score for (score,) in rows())))
+        teams = past_scores(board)
         return {score: len(teams) - bisect_right(teams, score) + 1 for score in scores}
     assert board.kept is not None
     distinct = sorted(set(scores), reverse=True)

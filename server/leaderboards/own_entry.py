@@ -1,5 +1,6 @@
 """The entry of the viewer's team: its percentile, and how much its score must increase to reach the next rank."""
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from datetime import datetime
 from math import ceil
@@ -9,6 +10,7 @@ from django.db.models import QuerySet
 from server.compiled_queries import compiled_query
 from server.leaderboards.entry_queries import entries_of
 from server.leaderboards.models import Entry
+from server.leaderboards.past_facts import past_scores
 from server.leaderboards.queries import BoardRow, ShownBoard
 from server.row_counts import ROW_COUNT
 from server.submissions.feedback import ScoreAccess
@@ -88,7 +90,9 @@ def own_entry(board: ShownBoard, row: BoardRow) -> OwnEntry:
     if board.kept is None or not may_rise(row.rank, board.access):
         return OwnEntry(row, board.teams, None)
     found = entries_with_next(board=board.kept.pk, team=row.team_id, at=board.past)
-    own = [RankedEntry(board.kept.pk, row.rank, *one[:3], board.past, board.without) for one in found]
+    if board.past is not None:
+        return OwnEntry(row, board.teams, next((past_next_rank(board, row, score) for score, *_ in found), None))
+    own = [RankedEntry(board.kept.pk, row.rank, *one[:3]) for one in found]
     return OwnEntry(row, board.teams, next((next_rank(one, access=board.access) for one in own), None))
 
 
@@ -99,6 +103,17 @@ def may_rise(rank: int | None, access: ScoreAccess) -> bool:
     teams.
     """
     return rank is not None and rank > 1 and not access.ladder
+
+
+def past_next_rank(board: ShownBoard, row: BoardRow, score: float) -> NextRank | None:
+    """Return the rank above a row of a past leaderboard. `score` is the exact score of the row's team."""
+    scores = past_scores(board)
+    first = bisect_right(scores, score)
+    if row.rank is None or first == len(scores):
+        return None
+    level = bisect_right(scores, scores[first]) - first
+    gap = board.access.rounded(board.access.rounded(scores[first]) - board.access.rounded(score))
+    return NextRank(row.rank - level, gap, None)
 
 
 def next_rank(own: RankedEntry, *, access: ScoreAccess) -> NextRank | None:

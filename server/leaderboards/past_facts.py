@@ -1,9 +1,12 @@
 """Caches facts about past leaderboards that are computed from all of their entries."""
 
+from array import array
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from django.core.cache import caches
+
+from server.leaderboards import entry_queries
 
 if TYPE_CHECKING:
     from server.leaderboards.queries import ShownBoard
@@ -23,3 +26,12 @@ def past_fact(name: str, board: "ShownBoard", compute: Callable[[], Fact]) -> Fa
         found = compute()
         caches["past"].set(key, found)
     return found
+
+
+def past_scores(board: "ShownBoard") -> "array[float]":
+    """Return the scores of all teams on a past leaderboard, lowest first. No database index sorts past entries."""
+
+    def compute() -> "array[float]":
+        return array("d", sorted(score for (score,) in board.read(entry_queries.team_scores)))
+
+    return past_fact("scores", board, compute)
