@@ -67,7 +67,7 @@ def databases(vendor: str) -> Iterator[tuple[dict[str, str], dict[str, str]]]:
         homes = [stack.enter_context(TemporaryDirectory(prefix="podium-recording-")) for _ in range(2)]
         found = [{"PODIUM_HOME": home} for home in homes]
         if vendor == "PostgreSQL":
-            found = [one | {"DATABASE_URL": stack.enter_context(own_database())} for one in found]
+            found = [one | {"DATABASE_URL": stack.enter_context(own_database(migrated=False))} for one in found]
         yield found[0], found[1]
 
 

@@ -68,7 +68,7 @@ def filled(teams: int, vendor: str) -> Iterator[dict[str, str]]:
         home.mkdir(exist_ok=True)
         yield {"PODIUM_HOME": str(home)}
         return
-    with TemporaryDirectory(prefix="podium-boards-") as empty, own_database() as url:
+    with TemporaryDirectory(prefix="podium-boards-") as empty, own_database(migrated=False) as url:
         yield {"PODIUM_HOME": empty, "DATABASE_URL": url}
 
 
