@@ -8,79 +8,12 @@ from evaluator.kernels.detection.state import STATE, TRUTH
 from evaluator.kernels.jit import inlined, kernel, subroutine
 from evaluator.kernels.reading import DONE, NOT_PLAIN, PREDICTIONS, UNCLAIMED, UNKNOWN_IMAGES, UNKNOWN_LABELS
 from evaluator.kernels.text.bits import prefetch
-from evaluator.kernels.text.cells import cell_end, cell_number_at
-from evaluator.kernels.text.csv_blocks import BATCH, LANES, codes_of, find_cell_ends, follows, numbers_of, position_in
-from evaluator.kernels.text.lookup import is_plain, text_at
-from evaluator.kernels.text.prediction_strings import COMMA, LINE_FEED
+from evaluator.kernels.text.csv_blocks import BATCH, LANES, position_in
+from evaluator.kernels.text.csv_rows import read_batch
 
 CELLS = 7
 NUMBERS_PER_LINE = 8  # Number of float64 values in a cache line.
 IMAGE, LABEL = 0, 1  # Kinds of cells in a row of a submission. Kinds 2 to 6 are numbers: Score, XMin, XMax, YMin, YMax.
-
-
-@subroutine
-def _read_row(data, at, truth, kind_of_cell, batch, row):
-    """Read a line into ``batch``, cell by cell. Return the offset of the next line.
-
-    The offset is 0 if the line is not in plain syntax, for example because of quotes (see
-    :mod:`evaluator.kernels.reading`).
-    """
-    for cell in range(CELLS):
-        kind, last = kind_of_cell[cell], cell == CELLS - 1
-        if kind > LABEL:
-            batch.numbers[kind - 2, row], at = cell_number_at(data, at, last)
-        else:
-            code, end, _ = text_at(data, at, truth.images if kind == IMAGE else truth.labels)
-            if code < 0 and (truth.closed[kind] or not is_plain(data, at, end)):
-                return 0
-            batch.codes[kind, row] = code
-            at = cell_end(data, end, last)
-        if at == 0:
-            return 0
-    return at
-
-
-@subroutine
-def _read_rows(data, at, stop, truth, kind_of_cell, batch):
-    """Fill a batch line by line. Return the number of lines and the offset of the next line.
-
-    The offset is 0 if a line cannot be read by a kernel; the reference implementation then reads the file.
-    """
-    rows = 0
-    while at < stop and rows < len(batch.positions):
-        at = _read_row(data, at, truth, kind_of_cell, batch, rows)
-        if at == 0:
-            return rows, at
-        rows += 1
-    return rows, at
-
-
-@subroutine
-def _read_plain_rows(data, at, stop, truth, cell_of_kind, batch):
-    """Fill a batch column by column. Return the number of lines and the offset of the next line.
-
-    The result is (0, ``at``) if a line has blanks, CRLF or a wrong number of cells; :func:`_read_rows` reads such
-    lines.
-    """
-    rows = min(find_cell_ends(data, at, stop, batch.ends) // CELLS, len(batch.positions))
-    for row in range(rows):
-        for cell in range(CELLS - 1):
-            if not follows(data, batch.ends, row * CELLS + cell, COMMA):
-                return 0, at
-        if not follows(data, batch.ends, row * CELLS + CELLS - 1, LINE_FEED):
-            return 0, at
-    for kind in range(CELLS):
-        first = cell_of_kind[kind]
-        if kind > LABEL:
-            is_plain_column = numbers_of(data, batch.ends, first, CELLS, batch.numbers[kind - 2, :rows])
-        else:
-            index = truth.images if kind == IMAGE else truth.labels
-            is_plain_column = codes_of(
-                data, batch.ends, first, CELLS, index, truth.closed[kind], batch.codes[kind, :rows]
-            )
-        if not is_plain_column:
-            return 0, at
-    return rows, batch.ends[rows * CELLS] + 1
 
 
 @inlined
@@ -167,12 +100,11 @@ def read_rows(data, at, stop, kind_of_cell, cell_of_kind, batch, truth, state, t
     int64
         DONE or NOT_PLAIN. The state is valid only after DONE.
     """
+    indexes, closed = (truth.images, truth.labels), (truth.closed[IMAGE], truth.closed[LABEL])
     while at < stop:
-        rows, at = _read_plain_rows(data, at, stop, truth, cell_of_kind, batch)
-        if rows == 0:
-            rows, at = _read_rows(data, at, stop, truth, kind_of_cell, batch)
-            if at == 0:
-                return NOT_PLAIN
+        rows, at = read_batch(data, at, stop, indexes, closed, CELLS, kind_of_cell, cell_of_kind, batch)
+        if at == 0:
+            return NOT_PLAIN
         _add_batch(truth, state, threshold, batch, rows)
     return DONE
 
