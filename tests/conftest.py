@@ -236,9 +236,11 @@ def inline_queue(monkeypatch: pytest.MonkeyPatch) -> InlineQueue:
     """Collect messages in `.sent` instead of sending them to a broker. `.work()` scores all queued submissions.
 
     With the fixture `db`, the transaction of a test is never committed. Use `django_capture_on_commit_callbacks` to run
-    `on_commit` callbacks. `.work()` finds the jobs in the database and needs no messages.
+    `on_commit` callbacks. `.work()` finds the jobs in the database and needs no messages. Each task does one job only,
+    as if other messages were waiting.
     """
     inline = InlineQueue()
     monkeypatch.setattr(queue, "enqueue", inline.enqueue)
+    monkeypatch.setattr(queue, "is_empty_above", lambda kind: False)
     monkeypatch.setattr(tasks, "Heartbeat", InlineHeartbeat)
     return inline

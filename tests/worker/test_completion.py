@@ -26,7 +26,7 @@ Messages = dict[type, int]
 
 
 @pytest.fixture
-def messages(monkeypatch: pytest.MonkeyPatch) -> Messages:
+def messages(monkeypatch: pytest.MonkeyPatch, inline_queue: InlineQueue) -> Messages:
     """Return the numbers of messages that wait in the broker, which tests can change."""
     numbers: Messages = {Submission: 0, Rerun: 0}
     monkeypatch.setattr(queue, "waiting", numbers.__getitem__)
