@@ -30,12 +30,23 @@ class MemoryCache(BaseCache):
             self.kept.move_to_end(key)
             return self.kept[key]
 
+    def add(self, key: str, value: Any, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None) -> bool:
+        """Add an object. If the cache has one with this key, return False and keep it."""
+        with lock:
+            if key in self.kept:
+                return False
+            self._store(key, value)
+            return True
+
     def set(self, key: str, value: Any, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None) -> None:
         with lock:
-            self.kept[key] = value
-            self.kept.move_to_end(key)
-            while len(self.kept) > self._max_entries:
-                self.kept.popitem(last=False)
+            self._store(key, value)
+
+    def _store(self, key: str, value: Any) -> None:
+        self.kept[key] = value
+        self.kept.move_to_end(key)
+        while len(self.kept) > self._max_entries:
+            self.kept.popitem(last=False)
 
     def clear(self) -> None:
         with lock:

@@ -251,8 +251,9 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_CONCURRENCY = WORKER_PROCESSES
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
-# Celery would close the database connection before and after each task. Opening it again takes a tenth of the time of
-# a small file. `worker.renew_connection` closes it instead, when it is broken or older than CONN_MAX_AGE.
+# Celery would close the database connection before and after each task. Opening a new connection takes a tenth of the
+# time that a worker needs for a small file. `worker.renew_connection` closes it instead, when it is broken or older
+# than CONN_MAX_AGE.
 CELERY_DB_REUSE_MAX = 10**9
 
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any, cast
 
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.db.models import Model
 
 ROWS_AT_ONCE = 50  # Number of rows per INSERT statement. SQLite may limit a statement to 999 parameters.
@@ -41,7 +41,7 @@ def insert(
         statement, words = insertion(some, unique=unique, renewed=renewed, held_by=held_by)
         for row, (key,) in zip(some, select(statement, words), strict=True):
             row.pk = key
-            row._state.adding, row._state.db = False, connection.alias
+            row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS
 
 
 def insertion(
@@ -49,9 +49,10 @@ def insertion(
 ) -> tuple[str, list[Any]]:
     """Return an INSERT statement that stores these model instances, and the parameters of the statement."""
     meta: Any = rows[0]._meta
+    database = connections[DEFAULT_DB_ALIAS]  # The proxy `connection` would look this up again for every value.
     fields = [field for field in meta.concrete_fields if field is not meta.pk]
-    words = [field.get_db_prep_save(getattr(row, field.attname), connection) for row in rows for field in fields]
-    columns = ", ".join(connection.ops.quote_name(field.column) for field in fields)
+    words = [field.get_db_prep_save(getattr(row, field.attname), database) for row in rows for field in fields]
+    columns = ", ".join(database.ops.quote_name(field.column) for field in fields)
     values = ", ".join([f"({marks(fields)})"] * len(rows))
     statement = f"INSERT INTO {meta.db_table} ({columns}) VALUES {values}"
     if unique:
@@ -82,9 +83,14 @@ def update(model: type[Model], keys: Collection[Any], **values: Any) -> None:
         execute(f"UPDATE {model._meta.db_table} SET {changes} WHERE id IN ({{}})", words, keys)
 
 
-def row_lock() -> str:
-    """Return the SQL clause that locks the selected rows. It is empty for SQLite, which locks the whole database."""
-    return connection.ops.for_update_sql(no_key=True) if connection.features.has_select_for_update else ""
+def row_lock(of: str = "") -> str:
+    """Return the SQL clause that locks the selected rows, or only those of the table `of` if a query joins several.
+
+    The clause is empty for SQLite, which locks the whole database.
+    """
+    if not connection.features.has_select_for_update:
+        return ""
+    return connection.ops.for_update_sql(no_key=True, of=(of,) if of else ())
 
 
 def in_utc(moment: datetime) -> datetime:

@@ -75,7 +75,7 @@ def complete() -> None:
 
 
 def work_on_rerun(*, only_small: bool = False, notify: bool = True) -> bool:
-    """Run the next rerun although no message about it was received. Return False if there is none for this process."""
+    """Run the next rerun without waiting for a message. Return False if there is none that this process may take."""
     first = scheduling.first_queued(Rerun)
     return first is not None and work(Rerun, first, rerun_claimed, only_small=only_small, notify=notify)
 

@@ -19,7 +19,7 @@ def team_counts(challenges: Iterable[int]) -> dict[int, int]:
     counts: dict[str, int] = caches["status"].get_many(keys)
     if missing := {key: challenge for key, challenge in keys.items() if key not in counts}:
         found = dict(teams_in(challenges=[*missing.values()]))
-        counted = {key: found[challenge] for key, challenge in missing.items()}
+        counted = {key: found.get(challenge, 0) for key, challenge in missing.items()}
         caches["status"].set_many(counted, CACHE_SECONDS)
         counts |= counted
     return {challenge: counts[key] for key, challenge in keys.items()}

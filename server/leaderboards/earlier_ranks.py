@@ -8,6 +8,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import cast
 
 from django.core.cache import caches
 
@@ -93,21 +94,21 @@ def week_ago(board: ShownBoard, since: datetime) -> RankTable:
     """Return the ranks that were shown a week ago. These ranks never change, so they are cached."""
     access, shown = board.access, board.phase.shown_from
     key = f"week:{board.phase.pk}:{since.date()}:{shown and shown.timestamp()}:{access.decimals}:{access.exact_ends}"
-    found: RankTable | None = caches["history"].get(key)
-    if found is None:
-        found = rank_table(board_seen(board.phase, split=board.split, at=since, access=access, now=board.now))
-        caches["history"].set(key, found)
-    return found
+
+    def compute() -> RankTable:
+        return rank_table(board_seen(board.phase, split=board.split, at=since, access=access, now=board.now))
+
+    return cast(RankTable, caches["history"].get_or_set(key, compute))
 
 
 def public_ranks(board: ShownBoard, public: Board) -> RankTable:
     """Return the ranks of the public leaderboard, cached until the leaderboard changes."""
     key = f"public:{public.pk}:{public.version}"
-    found: RankTable | None = caches["history"].get(key)
-    if found is None:
-        found = rank_table(replace(board, split="public", kept=public))
-        caches["history"].set(key, found)
-    return found
+
+    def compute() -> RankTable:
+        return rank_table(replace(board, split="public", kept=public))
+
+    return cast(RankTable, caches["history"].get_or_set(key, compute))
 
 
 def rank_table(board: ShownBoard) -> RankTable:

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 from datetime import date, datetime
 from itertools import pairwise
+from typing import cast
 
 from django.core.cache import caches
 from django.db import connection
@@ -40,12 +41,12 @@ def event_days(phase: Phase, *, split: str, access: ScoreAccess, now: datetime) 
     The list is cached for the rest of the day, because the history before today never changes.
     """
     key = fingerprint("days", phase.pk, phase.shown_from, phase.freeze_at, split, access, now.date())
-    found: list[date] | None = caches["history"].get(key)
-    if found is None:
+
+    def compute() -> list[date]:
         days = days_of(periods(phase, split=split, access=access, now=now))
-        found = [day for day in days if day < now.date()]
-        caches["history"].set(key, found)
-    return found
+        return [day for day in days if day < now.date()]
+
+    return cast(list[date], caches["history"].get_or_set(key, compute))
 
 
 def days_of(shown: Sequence[Period]) -> list[date]:

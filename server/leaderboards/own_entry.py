@@ -112,8 +112,12 @@ def past_next_rank(board: ShownBoard, row: BoardRow, score: float) -> NextRank |
     if row.rank is None or first == len(scores):
         return None
     level = bisect_right(scores, scores[first]) - first
-    gap = board.access.rounded(board.access.rounded(scores[first]) - board.access.rounded(score))
-    return NextRank(row.rank - level, gap, None)
+    return NextRank(row.rank - level, gap_between(score, scores[first], board.access), None)
+
+
+def gap_between(score: float, higher: float, access: ScoreAccess) -> float:
+    """Return the difference between two scores as they are shown, rounded to the same number of decimals."""
+    return access.rounded(access.rounded(higher) - access.rounded(score))
 
 
 def next_rank(own: RankedEntry, *, access: ScoreAccess) -> NextRank | None:
@@ -131,7 +135,7 @@ def next_rank(own: RankedEntry, *, access: ScoreAccess) -> NextRank | None:
     level = sum(score == higher for _, score in found)
     if level == NEAREST:
         ((level,),) = with_score(board=own.board_id, score=higher, at=own.at, without=own.without)
-    gap = access.rounded(access.rounded(higher) - access.rounded(own.score))
+    gap = gap_between(own.score, higher, access)
     return NextRank(own.rank - level, gap, own.next_up_tied if own.at is None and own.next_up == key else None)
 
 

@@ -2,7 +2,7 @@
 
 from array import array
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from django.core.cache import caches
 
@@ -15,17 +15,13 @@ Fact = TypeVar("Fact")
 
 
 def past_fact(name: str, board: "ShownBoard", compute: Callable[[], Fact]) -> Fact:
-    """Return the named fact about a past leaderboard. It is computed only if it is not in the cache.
+    """Return the result of `compute` for a past leaderboard, cached under a name.
 
-    A fact is computed again after any change to the leaderboard, because the past changes too if an account is deleted
+    It is computed again after any change to the leaderboard, because the past changes too if an account is deleted
     or entries are rebuilt.
     """
     key = f"{name}:{board.kept and (board.kept.pk, board.kept.version)}:{board.past}:{board.without}"
-    found: Fact | None = caches["past"].get(key)
-    if found is None:
-        found = compute()
-        caches["past"].set(key, found)
-    return found
+    return cast(Fact, caches["past"].get_or_set(key, compute))
 
 
 def past_scores(board: "ShownBoard") -> "array[float]":

@@ -24,17 +24,16 @@ TEAMS = """
         (SELECT finals FROM leaderboards_boardterms WHERE phase_id = %s ORDER BY since DESC, id DESC LIMIT 1)
     FROM challenges_team WHERE disqualified_at IS NULL AND id IN ({})
 """
-# Times are read as strings. Most of them are not needed, and parsing them would take longer than reading everything
-# else.
+# Times and ids are read as strings, which have the same order. Most of them are not needed, and parsing them would take
+# longer than reading everything else. The rows are not sorted here, because only equal scores are compared by time.
 SCORES = """
     SELECT score.split, submission.team_id, score.value, evaluation.published_id, evaluation.id, submission.final,
-        score.low, score.high, CAST(submission.received_at AS text)
+        score.low, score.high, CAST(submission.received_at AS text), CAST(submission.id AS text)
     FROM submissions_submission submission
     JOIN submissions_evaluation evaluation ON evaluation.submission_id = submission.id
     JOIN submissions_score score ON score.evaluation_id = evaluation.id
     WHERE submission.phase_id = %s AND submission.status = %s AND evaluation.signature = %s AND score.metric = %s
         AND score.value IS NOT NULL AND submission.hidden_at IS NULL AND submission.team_id IN ({})
-    ORDER BY submission.received_at, submission.id
 """
 
 
@@ -70,9 +69,12 @@ def read_scores(phase: Phase, *, signature: str, teams: Collection[int]) -> dict
     rows = select(SCORES, words, facts.keys()) if facts else []
     public = {evaluation: value for split, _, value, _, evaluation, *_ in rows if split == "public"}
     found: dict[tuple[str, int], list[Candidate]] = {}
-    for received, (split, team, value, published, evaluation, *columns) in enumerate(rows):
+    for split, team, value, published, evaluation, final, low, high, at, submission in rows:
         visible = published == evaluation  # `visible` can be false only under ladder feedback; see `is_visible`.
-        candidate = Candidate(evaluation, value, received, public.get(evaluation), facts[team][0], visible, *columns)
+        public_score, baseline = public.get(evaluation), facts[team][0]
+        candidate = Candidate(
+            evaluation, value, (at, submission), public_score, baseline, visible, final, low, high, at
+        )
         found.setdefault((split, team), []).append(candidate)
     return {
         (kind.value, team): TeamScores(kind, facts[team][1], candidates)

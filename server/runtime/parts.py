@@ -32,10 +32,10 @@ class Program:
 def web() -> dict[str, Program]:
     command = [sys.executable, "-m", "gunicorn", "--config", "python:server.runtime.web", "server.wsgi:application"]
     description = f"{settings.WEB_PROCESSES} × {settings.WEB_THREADS} threads"
-    if not web_address.has_systemd_socket():
-        return {"web": Program(command, description, environment=FEW_ARENAS)}
-    command += ["--bind", f"fd://{web_address.SYSTEMD_SOCKET}"]
-    return {"web": Program(command, description, environment=FEW_ARENAS, files=(web_address.SYSTEMD_SOCKET,))}
+    files = (web_address.SYSTEMD_SOCKET,) if web_address.has_systemd_socket() else ()
+    for file in files:
+        command += ["--bind", f"fd://{file}"]
+    return {"web": Program(command, description, environment=FEW_ARENAS, files=files)}
 
 
 def worker() -> dict[str, Program]:

@@ -66,11 +66,15 @@ class Running:
         self.environment |= self.servers.enter_context(own_servers(self.home, self.environment, migrated=migrated))
         if migrated and "DATABASE_URL" not in self.environment:
             copy_file(self.home)
+        self.launch()
+        return self
+
+    def launch(self) -> None:
+        """Start the processes of the service, and wait until they are ready."""
         with self.output.open("wb") as output:
             self.process = self.popen(*self.up, stdout=output, stderr=output)
         wait_for(lambda: "Ctrl-C" in self.said() or self.process.poll() is not None, seconds=self.start_seconds)
         assert self.process.poll() is None, self.said()
-        return self
 
     def said(self) -> str:
         return self.output.read_text()

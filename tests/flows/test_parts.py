@@ -1,4 +1,4 @@
-"""Web, worker and sweeper (periodic tasks) run separately with PostgreSQL and Redis over TCP, as on several hosts."""
+"""The parts web, worker and sweeper can run separately, as on several hosts, with PostgreSQL and Redis over TCP."""
 
 import secrets
 import signal

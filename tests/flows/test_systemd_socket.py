@@ -36,9 +36,7 @@ class WithSocket(Running):
 
     def restart(self) -> None:
         self.stop_processes()
-        with self.output.open("wb") as output:
-            self.process = self.popen(*self.up, stdout=output, stderr=output)
-        wait_for(lambda: "Ctrl-C" in self.said(), seconds=self.start_seconds)
+        self.launch()
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from worker.time_shares import SHARE, TURN_SECONDS, TimeShare
 
 
 @pytest.fixture
-def owed(monkeypatch: pytest.MonkeyPatch) -> TimeShare:
+def owed(monkeypatch: pytest.MonkeyPatch, inline_queue: InlineQueue) -> TimeShare:
     """Give worker time to reruns (scoring submissions again), so that one is claimed before new submissions."""
     share = TimeShare(owed=TURN_SECONDS)
     monkeypatch.setattr(time_shares, "of_reruns", share)

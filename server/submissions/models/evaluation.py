@@ -8,13 +8,16 @@ from django.db.models import F, Q
 from server.challenges.models import Truth
 from server.submissions.models.submission import Submission
 
+# A foreign key has `db_index=False` here if a unique constraint begins with it. The index of the constraint also serves
+# queries for the foreign key alone, and a second index would be updated whenever a score is recorded.
+
 PUBLISHED_HELP = "under ladder feedback, the evaluation whose public scores are shown; empty until this is decided"
 
 
 class Evaluation(models.Model):
     """One scoring of a submission against one version of the ground truth, by one version of the evaluator."""
 
-    submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="evaluations")
+    submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="evaluations", db_index=False)
     truth = models.ForeignKey(Truth, on_delete=models.PROTECT, related_name="evaluations")
     evaluator_version = models.CharField(max_length=20)
     signature = models.CharField(max_length=400)
@@ -69,7 +72,7 @@ class Score(models.Model):
     Leaderboards are sorted by the column `value`, which is faster than a key in JSON.
     """
 
-    evaluation = models.ForeignKey(Evaluation, on_delete=models.CASCADE, related_name="scores")
+    evaluation = models.ForeignKey(Evaluation, on_delete=models.CASCADE, related_name="scores", db_index=False)
     split = models.CharField(max_length=10)
     metric = models.CharField(max_length=60)
     value = models.FloatField(null=True, help_text="empty if undefined")
@@ -98,7 +101,7 @@ class Replicates(models.Model):
     Leaderboard queries never load them.
     """
 
-    evaluation = models.ForeignKey(Evaluation, on_delete=models.CASCADE, related_name="replicates")
+    evaluation = models.ForeignKey(Evaluation, on_delete=models.CASCADE, related_name="replicates", db_index=False)
     split = models.CharField(max_length=10)
     seed = models.BigIntegerField()
     count = models.PositiveIntegerField()
@@ -119,7 +122,7 @@ class Replicates(models.Model):
 class Explanation(models.Model):
     """The explanation of a score on one split, such as curves and error tables. Leaderboard queries never load it."""
 
-    evaluation = models.ForeignKey(Evaluation, on_delete=models.CASCADE, related_name="explanations")
+    evaluation = models.ForeignKey(Evaluation, on_delete=models.CASCADE, related_name="explanations", db_index=False)
     split = models.CharField(max_length=10)
     content = models.BinaryField(help_text="compressed JSON with the keys classes, tables, left_out and curves")
 

@@ -44,7 +44,8 @@ class Rerun(Leased):
         INTERVALS = "intervals", "intervals"
         EXPLANATION = "explanation", "an explanation"
 
-    submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="reruns")
+    # A unique constraint below begins with this field, and its index also serves queries for this field alone.
+    submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="reruns", db_index=False)
     truth = models.ForeignKey(Truth, on_delete=models.CASCADE, related_name="reruns")
     purpose = models.CharField(max_length=12, choices=Purpose, default=Purpose.INTERVALS)
     attempts = models.PositiveSmallIntegerField(default=0)

@@ -42,7 +42,7 @@ def write(
 
 
 def scores_of(evaluation: Evaluation, report: dict[str, Any]) -> Iterator[Score]:
-    """Yield the rows with the scores that a report contains, and with their confidence intervals."""
+    """Yield a row for each score in a report, with its confidence interval if the report has one."""
     for name, split in report["splits"].items():
         for metric, value in split["metrics"].items():
             yield Score(evaluation=evaluation, split=name, metric=metric, value=value, **interval_fields(split, metric))

@@ -96,8 +96,8 @@ def end_of_lease(now: datetime) -> datetime:
 
 def held(job: Held) -> QuerySet[Held]:
     """Return a queryset with the job that this process has claimed. It is empty if this process has lost the lease."""
-    rows: QuerySet[Held] = type(job)._default_manager.filter(pk=job.pk, lease_token=job.lease_token)
-    return rows.exclude(lease_token=None)
+    jobs = type(job)._default_manager
+    return jobs.none() if job.lease_token is None else jobs.filter(pk=job.pk, lease_token=job.lease_token)
 
 
 def prolong(job: Leased, **values: Any) -> bool:

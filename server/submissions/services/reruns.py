@@ -101,13 +101,13 @@ def record(
     announce(submission.phase, [rerun.team_id], evaluation.signature)
     update_stage(rerun)
     # If no leaderboard uses this ground truth yet, explanations are queued later, when the leaderboards switch to it.
-    if active_truths(truth=rerun.truth_id):
+    if truth_if_active(truth=rerun.truth_id):
         request_explanations([submission], truth=rerun.truth, track=submission.phase.declared_track, notify=notify)
     return True
 
 
 @compiled_query
-def active_truths(*, truth: int) -> QuerySet[Truth, tuple[int]]:
+def truth_if_active(*, truth: int) -> QuerySet[Truth, tuple[int]]:
     """Return a queryset with the id of a ground truth. It is empty if the ground truth is not the active one."""
     return Truth.objects.filter(pk=truth, active=True).order_by().values_list("pk")
 

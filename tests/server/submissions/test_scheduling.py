@@ -7,6 +7,7 @@ import gzip
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from time import sleep
 
 import pytest
 from django.core.files.base import ContentFile
@@ -28,6 +29,7 @@ def served(count: int, *, large: bool = True) -> list[str]:
     for _ in range(count):
         claimed = scheduling.claim_next(Submission, large=large)
         names.append(claimed.team.name if claimed else "")
+        sleep(0.002)  # The resolution of SQLite's clock is a millisecond. Teams served in the same one would be equal.
         Submission.objects.running().update(status=Status.SCORED, finished_at=NOW, stage="", **leases.NO_LEASE)
     return names
 

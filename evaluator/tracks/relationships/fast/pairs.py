@@ -122,7 +122,7 @@ def scored_pairs(
 
 
 def private_codes(entries: PairEntries, usage: NDArray[np.int8]) -> NDArray[np.uint32]:
-    """Return the part of the code of each entry that tells whether its image is private."""
+    """Return one number per entry: 2 if its image is private, otherwise 0. It is part of the entry's code."""
     private: NDArray[np.uint32] = (usage == PRIVATE) * np.uint32(2)
     return private[entries.images]
 

@@ -67,7 +67,7 @@ def kernel_truth(truth: RelationshipsTruth, *, explains: bool = False) -> Kernel
 
 
 def _verified(truth: RelationshipsTruth) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
-    """Return the verified labels of all images, and 1 for each label that is absent."""
+    """Return the verified labels of all images, and an array that is 1 where a label is absent from its image."""
     labels, absent = truth.image_labels >> 1, (truth.image_labels & 1).astype(np.uint8)
     for array in (labels, absent):
         array.flags.writeable = False
