@@ -130,11 +130,14 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     # lose the last commits. The timeout is long because SQLite does not queue writers: of 64,000 writes by 32
     # concurrent writers, the slowest waited 18 s, and more than 30 s while other programs used most of the machine. The
     # page cache is 500 kB instead of 2 MB, because every thread of a web process has its own, and the operating system
-    # caches the file anyway.
+    # caches the file anyway. Temporary tables are kept in memory, because SQLite creates one for each list of more than
+    # two keys, and creating it in a file takes three times as long as the rest of the statement.
     DATABASES["default"]["OPTIONS"] = {
         "transaction_mode": "IMMEDIATE",
         "timeout": 60,
-        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-500;",
+        "init_command": (
+            "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-500; PRAGMA temp_store=MEMORY;"
+        ),
     }
 
 MEDIA_ROOT = PODIUM_HOME / "uploads"

@@ -17,23 +17,21 @@ SPLITS = {  # the split (part of a phase's images) whose scores each kind of lea
     Board.Kind.PRIVATE: "private",
     Board.Kind.ALL: "all",
 }
-# `finals` is the number of final submissions per team with which the phase's current entries were computed; see
-# `services.terms.apply_finals`.
-TEAMS = """
-    SELECT id, is_baseline,
-        (SELECT finals FROM leaderboards_boardterms WHERE phase_id = %s ORDER BY since DESC, id DESC LIMIT 1)
-    FROM challenges_team WHERE disqualified_at IS NULL AND id IN ({})
-"""
 # Times and ids are read as strings, which have the same order. Most of them are not needed, and parsing them would take
 # longer than reading everything else. The rows are not sorted here, because only equal scores are compared by time.
+# `finals` is the number of final submissions per team with which the phase's current entries were computed; see
+# `services.terms.apply_finals`.
 SCORES = """
-    SELECT score.split, submission.team_id, score.value, evaluation.published_id, evaluation.id, submission.final,
-        score.low, score.high, CAST(submission.received_at AS text), CAST(submission.id AS text)
-    FROM submissions_submission submission
+    SELECT score.split, team.id, score.value, evaluation.published_id, evaluation.id, team.is_baseline,
+        submission.final, score.low, score.high, CAST(submission.received_at AS text), CAST(submission.id AS text),
+        (SELECT finals FROM leaderboards_boardterms WHERE phase_id = %s ORDER BY since DESC, id DESC LIMIT 1)
+    FROM challenges_team team
+    JOIN submissions_submission submission ON submission.team_id = team.id
     JOIN submissions_evaluation evaluation ON evaluation.submission_id = submission.id
     JOIN submissions_score score ON score.evaluation_id = evaluation.id
     WHERE submission.phase_id = %s AND submission.status = %s AND evaluation.signature = %s AND score.metric = %s
-        AND score.value IS NOT NULL AND submission.hidden_at IS NULL AND submission.team_id IN ({})
+        AND score.value IS NOT NULL AND submission.hidden_at IS NULL AND team.disqualified_at IS NULL
+        AND team.id IN ({})
 """
 
 
@@ -64,20 +62,18 @@ def read_scores(phase: Phase, *, signature: str, teams: Collection[int]) -> dict
     number of final submissions per team, which decides whose scores count. This number is read from the database,
     because the object `phase` may contain an outdated one.
     """
-    facts = {team: (bool(baseline), finals) for team, baseline, finals in select(TEAMS, [phase.pk], teams)}
-    words = (phase.pk, Status.SCORED, signature, phase.declared_track.headline)
-    rows = select(SCORES, words, facts.keys()) if facts else []
+    words = (phase.pk, phase.pk, Status.SCORED, signature, phase.declared_track.headline)
+    rows = select(SCORES, words, teams)
     public = {evaluation: value for split, _, value, _, evaluation, *_ in rows if split == "public"}
     found: dict[tuple[str, int], list[Candidate]] = {}
-    for split, team, value, published, evaluation, final, low, high, at, submission in rows:
+    for split, team, value, published, evaluation, baseline, final, low, high, at, submission, _ in rows:
         visible = published == evaluation  # `visible` can be false only under ladder feedback; see `is_visible`.
-        public_score, baseline = public.get(evaluation), facts[team][0]
-        candidate = Candidate(
-            evaluation, value, (at, submission), public_score, baseline, visible, final, low, high, at
-        )
+        received, public_score = (at, submission), public.get(evaluation)
+        candidate = Candidate(evaluation, value, received, public_score, baseline, visible, final, low, high, at)
         found.setdefault((split, team), []).append(candidate)
+    finals = rows[0][-1] if rows else 0
     return {
-        (kind.value, team): TeamScores(kind, facts[team][1], candidates)
+        (kind.value, team): TeamScores(kind, finals, candidates)
         for kind, of_kind in SPLITS.items()
         for (split, team), candidates in found.items()
         if split == of_kind

@@ -15,7 +15,7 @@ from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db.models import QuerySet
 
 from server.challenges.locks import lock
 from server.challenges.models import Team
@@ -102,12 +102,17 @@ def held(job: Held) -> QuerySet[Held]:
 
 def prolong(job: Leased, **values: Any) -> bool:
     """Renew the lease of a job and write `values` to its row. Return False if the worker no longer holds the job."""
-    return bool(held(job).update(lease_until=end_of_lease(database_now()), **values))
+    return update_held(job, lease_until=end_of_lease(database_now()), **values)
 
 
 def finish(job: Leased, **values: Any) -> bool:
     """End a worker's lease on a job and write the outcome. Return False and write nothing if the lease is lost."""
-    return bool(held(job).update(**NO_LEASE, **values))
+    return update_held(job, **NO_LEASE, **values)
+
+
+def update_held(job: Leased, **values: Any) -> bool:
+    token = job.lease_token
+    return token is not None and bool(update(type(job), [job.pk], where={"lease_token": token}, **values))
 
 
 @transaction.atomic
@@ -127,7 +132,7 @@ def requeue(job: Job, *, notify: bool = True, **values: Any) -> bool:
 
 def release(job: Job, **values: Any) -> bool:
     """Put a job back into the queue after a problem that the file did not cause. The attempt does not count."""
-    return requeue(job, attempts=F("attempts") - 1, **values)
+    return requeue(job, attempts=job.attempts - 1, **values)
 
 
 def postpone(job: Job, *, reason: str) -> bool:
@@ -137,7 +142,7 @@ def postpone(job: Job, *, reason: str) -> bool:
     (a job that scores a submission again), the reason is stored.
     """
     values: dict[str, Any] = {"started_at": None} if isinstance(job, Submission) else {"waiting_for": reason[:300]}
-    values |= {"postponed": F("postponed") + 1, "not_before": database_now() + pause_of(job)}
+    values |= {"postponed": job.postponed + 1, "not_before": database_now() + pause_of(job)}
     return release(job, notify=False, **values)
 
 

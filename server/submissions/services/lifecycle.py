@@ -7,13 +7,13 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import OuterRef, QuerySet, Subquery
 
 from server.accounts.models import User
 from server.audit import services as audit
-from server.challenges.models import Membership, Truth
+from server.challenges.models import Membership, Phase, Truth
 from server.challenges.roles import Right, refuse_without
-from server.clock import database_now
+from server.clock import DatabaseNow, database_now
 from server.compiled_queries import compiled_query
 from server.errors import Refused
 from server.submissions.models import BOOTSTRAPPING, FINISHED, Failure, Fault, Status, Submission
@@ -57,25 +57,30 @@ def record(
     the score. If no rerun is needed, this job is queued now. If `notify` is false, no worker is woken for it.
     """
     lock_team(submission)
-    current = next(iter(other_active_truths(phase=submission.phase_id, truth=truth.pk)), None)
-    again = bool(current or (settings.INTERVAL_REPLICATES and submission.phase.declared_track.intervals))
-    now, stage = database_now(), BOOTSTRAPPING if again else ""
+    ((now, other),) = time_and_other_truth(phase=submission.phase_id, truth=truth.pk)
+    again = bool(other or (settings.INTERVAL_REPLICATES and submission.phase.declared_track.intervals))
+    stage = BOOTSTRAPPING if again else ""
     findings = {"errors": [], "total": 0, "counts": {}, "notices": report.get("notices", [])}
     if not end(submission, Status.SCORED, now=now, stage=stage, progress=1.0, problems=findings):
         return False
     evaluation = evaluations.write(submission, truth=truth, report=report, cpu_seconds=cpu_seconds, now=now)
     announce(submission.phase, [submission.team_id], evaluation.signature)
     if again:
-        reruns.request([submission], truth=current or truth, now=now, notify=notify)
+        current = Truth.objects.get(pk=other) if other else truth
+        reruns.request([submission], truth=current, now=now, notify=notify)
     else:
         reruns.request_explanations([submission], truth=truth, track=submission.phase.declared_track, notify=notify)
     return True
 
 
 @compiled_query
-def other_active_truths(*, phase: int, truth: int) -> QuerySet[Any, Truth]:
-    """Return a queryset with the active ground truth of a phase. It is empty if `truth` is the active one."""
-    return Truth.objects.filter(phase=phase, active=True).exclude(pk=truth).order_by()
+def time_and_other_truth(*, phase: int, truth: int) -> QuerySet[Any, tuple[datetime, int | None]]:
+    """Return a row (database's time, id of the phase's active ground truth). The id is None if it is `truth`."""
+    others = Truth.objects.filter(phase=OuterRef("pk"), active=True).exclude(pk=truth).order_by()
+    found = (
+        Phase.objects.filter(pk=phase).order_by().annotate(now=DatabaseNow(), other=Subquery(others.values("pk")[:1]))
+    )
+    return found.values_list("now", "other")
 
 
 @transaction.atomic
