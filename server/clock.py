@@ -12,11 +12,20 @@ SQLITE_NOW, POSTGRESQL_NOW = "strftime('%Y-%m-%d %H:%M:%f', 'now')", "statement_
 
 def database_now() -> datetime:
     """Return the database's time in UTC. The clocks of several machines may differ, but there is only one database."""
-    sqlite = connection.vendor == "sqlite"
     with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {SQLITE_NOW if sqlite else POSTGRESQL_NOW}")
+        cursor.execute(f"SELECT {now_expression()}", [])
         (now,) = cursor.fetchone()
-    return datetime.fromisoformat(now).replace(tzinfo=UTC) if sqlite else now
+    return time_of(now)
+
+
+def now_expression() -> str:
+    """Return the SQL expression for the database's time, for a statement that has a list of parameters."""
+    return SQLITE_NOW.replace("%", "%%") if connection.vendor == "sqlite" else POSTGRESQL_NOW
+
+
+def time_of(now: Any) -> datetime:
+    """Convert the value of `now_expression`, which is a string in SQLite."""
+    return datetime.fromisoformat(now).replace(tzinfo=UTC) if isinstance(now, str) else now
 
 
 class DatabaseNow(models.Func):

@@ -8,8 +8,9 @@ from datetime import datetime
 from typing import NamedTuple
 
 from server.challenges.models import Phase
+from server.clock import now_expression, time_of
 from server.leaderboards.models import Board
-from server.sql import execute, in_utc, marks, row_lock, select
+from server.sql import in_utc, marks, row_lock, select
 
 Key = tuple[str, int]  # identifies a leaderboard entry: kind of leaderboard (such as "public") and team id
 
@@ -78,13 +79,13 @@ def present(boards: Mapping[str, int], teams: Collection[int]) -> dict[Key, Kept
     }
 
 
-def raise_versions(boards: Collection[int], *, listed: int, ranked: int) -> None:
-    """Increment the version of each leaderboard, and update its entry counts.
+def raise_versions(boards: Collection[int], *, listed: int, ranked: int) -> datetime:
+    """Increment the version of each leaderboard, update its entry counts, and return the database's time.
 
     `listed` is added to the number of all entries, and `ranked` to the number of entries that are not baselines.
     """
-    statement = """
+    statement = f"""
         UPDATE leaderboards_board SET version = version + 1, listed = listed + %s, ranked = ranked + %s
-        WHERE id IN ({})
+        WHERE id IN ({{}}) RETURNING {now_expression()}
     """
-    execute(statement, (listed, ranked), boards)
+    return max(time_of(now) for (now,) in select(statement, (listed, ranked), boards))

@@ -12,7 +12,6 @@ from django.db.models import F
 
 from server.challenges.locks import lock_teams
 from server.challenges.models import Phase, Team
-from server.clock import database_now
 from server.leaderboards.entry_rows import Kept, Key, Line, lock_boards, present, raise_versions
 from server.leaderboards.models import Board, Entry
 from server.leaderboards.ranking import Candidate
@@ -59,7 +58,7 @@ def refresh_locked(phase: Phase, teams: Collection[int], signature: str | None =
     if changes := list(changes_of(phase, teams, signature)):
         # `now` is the time at which the old versions of the entries end and the new ones begin. It is determined after
         # the scores have been read, because reading them can take seconds.
-        now = database_now()
+        now = max(raise_all(found, boards) for boards, found in changes)
         for boards, found in changes:
             write(phase, found, boards, now=now)
 
@@ -136,7 +135,7 @@ def line_of(one: Candidate) -> Line:
 
 
 def write(phase: Phase, found: Collection[Difference], boards: Mapping[str, int], *, now: datetime) -> None:
-    """Replace outdated entries, and increment the versions of the locked leaderboards that show them."""
+    """Replace outdated entries. Their leaderboards are locked, and their versions have been incremented."""
     if changed := [one for one in found if one.is_new_version]:
         closed = [one.kept for one in changed if one.kept]
         # A new version of an entry must not begin before the previous one, even if the clock has been set back.
@@ -151,7 +150,6 @@ def write(phase: Phase, found: Collection[Difference], boards: Mapping[str, int]
             recounted.setdefault(one.submissions, []).append(one.kept.pk)
     for count, keys in recounted.items():
         update(Entry, keys, submissions=count)
-    raise_all(found, boards)
 
 
 def opened(one: Difference, boards: Mapping[str, int], now: datetime) -> Entry:
@@ -162,16 +160,15 @@ def opened(one: Difference, boards: Mapping[str, int], now: datetime) -> Entry:
     return Entry(board_id=boards[kind], team_id=team, submissions=one.submissions, valid_from=now, **line)
 
 
-def raise_all(found: Collection[Difference], boards: Mapping[str, int]) -> None:
-    """Increment the versions of leaderboards that have changed, and update their entry counts."""
+def raise_all(found: Collection[Difference], boards: Mapping[str, int]) -> datetime:
+    """Increment the versions of leaderboards that have changed, update their entry counts, and return the time."""
     changes: dict[tuple[int, int], list[int]] = {}
     for kind in {one.key[0] for one in found}:
         lines = [(one.expected, one.kept and one.kept.line) for one in found if one.key[0] == kind]
         listed = sum((new is not None) - (old is not None) for new, old in lines)
         ranked = sum(is_ranked(new) - is_ranked(old) for new, old in lines)
         changes.setdefault((listed, ranked), []).append(boards[kind])
-    for (listed, ranked), keys in changes.items():
-        raise_versions(keys, listed=listed, ranked=ranked)
+    return max(raise_versions(keys, listed=listed, ranked=ranked) for (listed, ranked), keys in changes.items())
 
 
 def is_ranked(line: Line | None) -> bool:
