@@ -20,10 +20,12 @@ from server.challenges.models import Challenge, Membership, Phase, Team, Truth
 from server.challenges.shaping import shaping_settings, signature_of
 from server.leaderboards.models import Comparison
 from server.leaderboards.services import comparisons
+from server.organize import podium
 from server.organize.services.kits import kit_settings
 from server.submissions import queue
 from server.submissions.models import Rerun, Submission
 from tests.migrated_database import django_db_modify_db_settings
+from tests.podium_in_process import run_here
 from worker import tasks, time_shares
 from worker.comparisons.comparing import compared
 from worker.heartbeat import LeaseLost
@@ -181,6 +183,13 @@ class InlineQueue:
         """Run all queued reruns, jobs that score a submission again to compute score intervals or explanations."""
         for rerun in Rerun.objects.queued().order_by("pk"):
             tasks.rerun(rerun.pk)
+
+
+@pytest.fixture(autouse=True)
+def podium_in_process(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run the program `podium` in the test process, unless the test is marked with `child_process`."""
+    if request.node.get_closest_marker("child_process") is None:
+        monkeypatch.setattr(podium, "run_in", run_here)
 
 
 @pytest.fixture

@@ -1,11 +1,8 @@
 """Changing one annotation of a ground truth changes no response, except for scores and salted hashes."""
 
-import io
 import json
 import re
-import subprocess
 from collections.abc import Iterator
-from contextlib import redirect_stdout
 from difflib import unified_diff
 from pathlib import Path
 from shutil import copytree
@@ -15,11 +12,9 @@ from django.test import Client
 from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from evaluator.catalog import TRACKS
-from evaluator.cli import main
 from evaluator.synthesis import synthesize
 from server.accounts.models import User
 from server.challenges.models import Challenge, Truth
-from server.organize import podium
 from server.organize.services.importing import import_bundle
 from tests.conftest import InlineQueue, Make
 from tests.evaluator.test_private_facts import FACTS, Fact, private
@@ -38,20 +33,6 @@ VARYING = re.compile(
     r"just now|\b(\d+ hours?( \d+ minutes?)?|\d+ (second|minute)s?)( ago)?|\"e[0-9a-f]{8}\"|/teams/\d+"
 )
 HEADERS = ("Content-Type", "Content-Disposition", "Upload-Offset", "Upload-Length", "Retry-After", "Location")
-
-
-@pytest.fixture(autouse=True)
-def podium_in_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run the program `podium` in the test process, because starting a child process takes longer."""
-
-    def run(*words: str, expected: tuple[int, ...] = (0,)) -> "subprocess.CompletedProcess[str]":
-        told = io.StringIO()
-        with redirect_stdout(told):
-            code = main(words)
-        assert code in expected, told.getvalue()
-        return subprocess.CompletedProcess(words, code, told.getvalue())
-
-    monkeypatch.setattr(podium, "run_podium", run)
 
 
 class Visit:

@@ -1,9 +1,6 @@
 """A bundle for every track can be imported, scored and shown, although the server has no code for particular tracks."""
 
-import io
-import subprocess
 from collections.abc import Callable
-from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
@@ -20,7 +17,6 @@ from evaluator.scoring import score
 from evaluator.synthesis import synthesize
 from evaluator.tracks.shared.one_answer import OneAnswerScorer
 from server.challenges.models import Phase
-from server.organize import podium
 from server.organize.services.importing import import_bundle
 from server.pages.report.tabs import tab_address, tab_names
 from server.submissions.models import Rerun, Submission
@@ -62,20 +58,6 @@ SCORER = OneAnswerScorer(COLOURS, lambda truth, answers, _: {"accuracy": truth["
 def a_new_track(monkeypatch: pytest.MonkeyPatch) -> None:
     """Register a new track that is defined in ten lines of this file and needs no other code."""
     monkeypatch.setitem(TRACKS, COLOURS.name, COLOURS)
-
-
-@pytest.fixture(autouse=True)
-def podium_in_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run the program `podium` in this process, because a child process would not know the new track."""
-
-    def run(*words: str, expected: tuple[int, ...] = (0,)) -> "subprocess.CompletedProcess[str]":
-        told = io.StringIO()
-        with redirect_stdout(told):
-            code = main(words)
-        assert code in expected, told.getvalue()
-        return subprocess.CompletedProcess(words, code, told.getvalue())
-
-    monkeypatch.setattr(podium, "run_podium", run)
 
 
 @pytest.fixture(params=[*TRACKS, COLOURS.name])

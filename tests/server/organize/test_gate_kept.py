@@ -169,6 +169,7 @@ def test_a_gate_may_take_longer_than_one_evaluation() -> None:
     assert podium.seconds_for("prepare") == settings.EVALUATION_WALL_SECONDS
 
 
+@pytest.mark.child_process
 def test_a_command_that_is_killed_leaves_no_temporary_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     hanging = tmp_path / "evaluator" / "__main__.py"
     hanging.parent.mkdir()

@@ -13,6 +13,8 @@ from tests.conftest import Make
 from tests.server.documented import Api
 from tests.server.organize.conftest import BundleFolder
 
+pytestmark = pytest.mark.child_process
+
 PROGRAM = "import os, signal, tempfile\ntempfile.mkdtemp()\nprint('ceiling: green', flush=True)\n"
 ENDINGS = [
     pytest.param("raise SystemError('broken')", "failed with status 1", id="error"),
