@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
-from django.db.models import F, QuerySet
+from django.db.models import F, OrderBy, QuerySet
 
 from server.clock import database_now, time_text
 from server.leaderboards.models import Comparison
@@ -14,13 +14,16 @@ from server.submissions.models import Rerun, Status, Submission
 
 WAITING, RUNNING, FAILED = "waiting", "running", "failed"
 STATES = (WAITING, RUNNING, FAILED)
+NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job of a worker, with its state, the reason for this state, and the time at which this state began.
+    """A job of a worker, with its state and the reason for this state.
 
-    `host` is the host on which the job runs or last ran.
+    `since` is the time at which a submission was received, started or ended, depending on its state. For other jobs, it
+    is the time at which they were last queued, or None if this is not stored. `host` is the host on which the job runs
+    or last ran.
     """
 
     kind: str
@@ -40,12 +43,12 @@ class Job:
 def jobs(state: str, *, limit: int) -> tuple[int, list[Job]]:
     """Return the number of all jobs in a state, and at most `limit` of these jobs.
 
-    The jobs that have been in this state the longest come first or, for the state `failed`, those that failed last.
+    The oldest jobs come first or, for the state `failed`, the most recent ones; see `Job.since`.
     """
     now = database_now()
     found = [submissions(state), reruns(state), comparisons(state, now)]
     listed = [job for rows, convert in found for job in map(convert, islice(rows, limit))]
-    listed.sort(key=lambda job: job.since or now, reverse=state == FAILED)
+    listed.sort(key=lambda job: job.since or NEVER, reverse=state == FAILED)
     return sum(rows.count() for rows, _ in found), listed[:limit]
 
 
@@ -55,14 +58,18 @@ def submissions(state: str) -> tuple[QuerySet[Submission], Any]:
         RUNNING: (Status.RUNNING, "started_at"),
         FAILED: (Status.FAILED, "finished_at"),
     }[state]
-    order = F(since).desc() if state == FAILED else F(since).asc()
-    rows = Submission.objects.filter(status=status).select_related("phase__challenge").order_by(order)
+    rows = Submission.objects.filter(status=status).select_related("phase__challenge").order_by(in_order(since, state))
 
     def convert(one: Submission) -> Job:
         reason = f"{one.failure} ({one.fault})" if one.failure else postponed(one)
         return Job("submission", state, str(one.phase), str(one.pk), getattr(one, since), one.host, reason)
 
     return rows, convert
+
+
+def in_order(field: str, state: str) -> OrderBy:
+    """Return the order of a query for jobs in a state: the most recent failures first, otherwise the oldest jobs."""
+    return F(field).desc(nulls_last=True) if state == FAILED else F(field).asc(nulls_last=True)
 
 
 def postponed(job: Submission | Rerun) -> str:
@@ -83,11 +90,11 @@ def reruns(state: str) -> tuple[QuerySet[Rerun], Any]:
         reason, phase = one.failure or postponed(one), str(one.submission.phase)
         return Job(one.purpose, state, phase, str(one.submission_id), one.enqueued_at, one.host, reason)
 
-    return rows.select_related("submission__phase__challenge").order_by("enqueued_at"), convert
+    return rows.select_related("submission__phase__challenge").order_by(in_order("enqueued_at", state)), convert
 
 
 def comparisons(state: str, now: datetime) -> tuple[QuerySet[Comparison], Any]:
-    every = Comparison.objects.select_related("board__phase__challenge").order_by("enqueued_at")
+    every = Comparison.objects.select_related("board__phase__challenge").order_by(in_order("enqueued_at", state))
     rows = {
         WAITING: every & Comparison.objects.due(now),
         RUNNING: every.filter(lease_until__gt=now),

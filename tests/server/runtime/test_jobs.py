@@ -73,6 +73,16 @@ def test_reruns_are_listed_with_the_id_of_their_submission(make: Make) -> None:
     assert (failed.kind, failed.reason) == ("explanation", "too large")
 
 
+def test_the_most_recent_failures_come_first_even_if_others_exceed_the_limit(make: Make) -> None:
+    phase, now = make.phase(), database_now()
+    for minutes in (3, 1, 2):
+        scored = make.submission(phase, status=Status.SCORED, finished_at=now)
+        queued = now - timedelta(minutes=minutes)
+        Rerun.objects.create(submission=scored, truth=phase.truth, enqueued_at=queued, failure=f"{minutes} minutes")
+    count, listed = jobs(FAILED, limit=2)
+    assert (count, [job.reason for job in listed]) == (3, ["1 minutes", "2 minutes"])
+
+
 def test_a_postponed_submission_is_listed_with_the_time_of_its_next_attempt(make: Make) -> None:
     make.submission(make.phase(), not_before=database_now() + timedelta(hours=1), postponed=2)
     _, (job,) = jobs(WAITING, limit=5)
