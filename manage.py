@@ -11,7 +11,7 @@ from django.db import DatabaseError, OperationalError
 from server.runtime.startup_checks import lacks_tables, unusable_database
 
 WRONG_USAGE = 64
-# `manage.py` commands whose output must be readable by the web server or by other users of the repository
+# The web server or other users of the repository must be able to read the files that these commands write.
 READ_BY_OTHERS = {"collectstatic", "makemigrations"}
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from evaluator.tracks.interface import Engine, Outcome, Splits, Statistics
 from evaluator.truth import Truth
 
 KERNELS = "evaluator.kernels.bootstrap"
-# The sums of more groups of images than this are not kept, because they need 8 KiB for each group and 1,000 replicates.
+# Sums are kept if there are at most this many groups of images. With 1,000 replicates, each group takes 8 KiB.
 MOST_GROUPS = 2_000
 # The position of a split in this tuple is part of the random seed of its bootstrap replicates, so the order must not
 # change.
@@ -75,16 +75,16 @@ def _replicates(
 
 @dataclass(frozen=True, slots=True)
 class SumsOfTruth:
-    """An engine that keeps the sums over the objects of a ground truth, which are the same for all submissions.
+    """An engine that keeps the sums that depend only on the ground truth, so that later submissions reuse them.
 
     Attributes
     ----------
     engine : Engine
-        Computes everything that is not kept.
+        Computes the sums that are not kept, and all areas under curves.
     truth : Truth
     block : (str, int)
-        Identifies the block of bootstrap replicates: the name of their draws, which are those of one split, and the
-        index of the block.
+        Identifies the block of bootstrap replicates: the file name of the draws of the split, and the index of the
+        block.
     """
 
     engine: Engine

@@ -1,7 +1,7 @@
-"""Keeps data that is computed from a prepared ground truth alone, for later submissions to the same ground truth.
+"""Keeps data that depends only on a prepared ground truth, for scoring later submissions against it.
 
 A worker scores many small files against few ground truths. For a large ground truth, computing such data takes much
-longer than scoring a small file. The data do not depend on submissions, so keeping them reveals nothing.
+longer than scoring a small file. The data does not depend on submissions, so keeping it reveals nothing.
 """
 
 from collections import OrderedDict
@@ -13,7 +13,7 @@ from evaluator.file_states import Identity
 from evaluator.prepared import Mapped
 from evaluator.truth import Truth
 
-# Number of ground truths whose data this process keeps. For 100,000 images and 500 classes, they need 40 MB each.
+# Number of ground truths whose data this process keeps. One with 100,000 images and 500 classes takes 40 MB.
 KEPT_TRUTHS = 2
 _KEPT: OrderedDict[tuple[Path, Identity], dict[Hashable, Any]] = OrderedDict()
 

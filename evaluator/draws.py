@@ -29,9 +29,9 @@ class Draws:
     """The image weights of one split, in blocks of :data:`LANES` bootstrap replicates.
 
     Replicate ``b`` is a sample of the split's images, drawn with replacement. It has the same number of images as the
-    split. Its random generator is seeded only by (salt, split, seed, b), so all submissions have the same weights, and
-    replicate 7 of 100 equals replicate 7 of 1,000. The split is part of the seed because the scores of equally large
-    splits would otherwise be correlated.
+    split. The seed of its random generator is (salt, split, seed, b). Therefore, the weights are the same for all
+    submissions, and replicate 7 of 100 equals replicate 7 of 1,000. The split is part of the seed because the scores of
+    equally large splits would otherwise be correlated.
 
     Without a salt, the seed is (truth, seed, split, b). All of these are public, so anybody who knows a score and its
     interval can draw the same weights and find out for which images the answers were correct.

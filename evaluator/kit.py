@@ -1,7 +1,7 @@
 """Reads and writes check kits. With a kit, participants can find all defects that the server would find.
 
 A kit is a JSON file with everything that is needed to read submissions for a ground truth: ids, labels and their names,
-parameters and limits. A kit contains neither annotations nor the usage of images (public, private or ignored), nor any
+parameters and limits. A kit does not contain annotations, the usage of images (public, private or ignored), or any
 number computed from them. Therefore, two ground truths that differ only in annotations and usage have equal kits.
 """
 

@@ -16,7 +16,7 @@ from evaluator.file_states import Identity, identity_of, is_settled
 from evaluator.problems import DamagedTruth
 
 MAGIC = b"PODIUM\x00\x05"
-# A prepared ground truth file starts with the magic number, the sha256 of the header, and the length of the header.
+# A prepared ground truth file starts with the magic number, the header's SHA-256 hash, and the header's length.
 START = struct.Struct("<8s32sQ")
 ALIGNMENT = 64
 DAMAGED = "is damaged: its checksum does not match; prepare it again"

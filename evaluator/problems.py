@@ -134,7 +134,7 @@ class Findings:
         return self.most - self.total
 
     def shows(self, code: str) -> bool:
-        """Return whether the next defect with this code would be stored, and not only counted."""
+        """Return whether the next defect with this code would be stored as well as counted."""
         return self.counts.get(code, 0) < SHOWN_PER_CODE
 
     def add(self, problem: Problem) -> None:

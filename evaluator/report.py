@@ -103,8 +103,8 @@ class MatchTable:
     ----------
     columns : tuple of str
     rows : callable
-        Returns an iterator over the rows, each of which is a tuple of cells. An empty cell is an empty string. The rows
-        are made while they are read, so that they need little memory. The submission may be read again for that.
+        Returns an iterator over the rows, each of which is a tuple of cells. An empty cell is an empty string. To save
+        memory, each row is created only when it is read. This may require reading the submission again.
     types : mapping of str to type
         The type (int or float) of the cells of each column that contains numbers. All other cells are strings.
     """

@@ -1,8 +1,8 @@
 """Defines the salt of a ground truth, a secret from which the public split and the bootstrap draws are derived.
 
 A ground truth folder may contain the file ``salt.txt``, one line of 32 hexadecimal digits. The 16 bytes that they
-encode are a key for HMAC-SHA256 (RFC 2104). Without this key, nobody can compute the split or the draws. Guesses of the
-ground truth cannot be confirmed by the SHA-256 hash of the folder either, because this hash covers the salt as well.
+encode are a key for HMAC-SHA256 (RFC 2104). Without this key, nobody can compute the split or the draws. The SHA-256
+hash of the folder also covers the salt, so the hash cannot be used to confirm a guess of the ground truth.
 """
 
 import csv

@@ -284,7 +284,7 @@ def newly_public(before: Truth, after: Truth) -> int:
 
 
 def drawn_usage(images: Sequence[str], share: float, seed: int, *, salt: bytes = b"") -> bytes:
-    """Return the content of a ``usage.csv`` in which a fraction of about ``share`` of the images is public.
+    """Return the content of a ``usage.csv`` that makes approximately the fraction ``share`` of the images public.
 
     The result is the same on all machines. An image is public if :func:`evaluator.salt.image_fraction` is below
     ``share``, and private otherwise. Without a secret salt, anyone who guesses the seed (here 7) can compute the split.

@@ -101,7 +101,7 @@ class Statistics:
         self.count(title, np.unique(images))
 
     def share(self, title: str, images: Codes, chosen: NDArray[np.bool_]) -> None:
-        """Add a statistic: the fraction of a split's items that `chosen` selects, or None if the split has no items."""
+        """Add a statistic: the fraction of a split's items that ``chosen`` selects; None for a split without items."""
         values: dict[str, float | None] = {}
         for name, in_split in self.truth.splits.items():
             of_split = chosen[in_split[images]]

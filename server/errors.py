@@ -84,7 +84,7 @@ class Refused(Exception):
 
 
 def seconds_to_wait(extra: Mapping[str, Any]) -> int:
-    """Return the seconds to wait before a refused request is repeated.
+    """Return the number of seconds to wait before repeating a refused request.
 
     This is `retry_after` or, if it is not given, the time until `next_allowed_at` or `resets_at`. The default is 60.
     """

@@ -55,13 +55,13 @@ GATE_WALL_SECONDS = env.number(
     "GATE_WALL_SECONDS", default=4 * EVALUATION_WALL_SECONDS, low=EVALUATION_SECONDS, high=16 * MAX_SECONDS
 )
 # Maximum decompressed size of a small file, and maximum CPU time for scoring it. A file that exceeds one of these
-# limits is large.
+# limits counts as large.
 SMALL_FILE_MAX_BYTES = env.number("SMALL_FILE_MAX_BYTES", default=2**20, low=0, high=MAX_BYTES)
 SMALL_FILE_CPU_SECONDS = env.number("SMALL_FILE_CPU_SECONDS", default=5, low=0, high=MAX_SECONDS)
 # Number of bootstrap replicates for each confidence interval. If it is 0, no intervals are computed.
 INTERVAL_REPLICATES = env.number("INTERVAL_REPLICATES", default=1000, low=0, high=100_000)
-# Maximum decompressed size of a file whose score is explained, for example by kinds of errors. If it is 0, no
-# explanations are computed.
+# Maximum decompressed size of a file that the fast path cannot read, if its score is explained (for example by kinds of
+# errors) with the slower reference implementation. If it is 0, no explanations are computed.
 EXPLANATION_MAX_BYTES = env.number("EXPLANATION_MAX_BYTES", default=256 * 2**20, low=0, high=MAX_BYTES)
 # Maximum memory by which a process may grow while it scores a submission. Even the smallest submission needs 64 MiB.
 WORKER_MEMORY_BYTES = env.number("WORKER_MEMORY_BYTES", default=6 * 2**30, low=64 * 2**20, high=MAX_BYTES)

@@ -148,7 +148,7 @@ class MaintenanceMiddleware:
         except Refused as refusal:
             return refused(request, refusal)
         except (InterfaceError, OperationalError):
-            return None  # If the database is unavailable, the view detects this too, and returns a suitable response.
+            return None  # The view also detects that the database is unavailable, and returns a suitable response.
         return None
 
 

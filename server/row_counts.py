@@ -1,7 +1,8 @@
 """Counts of all rows of a query, without a GROUP BY clause.
 
-`Count` adds such a clause, for which SQLite takes 1.2 to 1.6 times as long. With these expressions, a query returns
-one row even if no row matches its conditions; the counts are then 0. They cannot be combined with columns of the rows:
+With `Count`, Django adds such a clause, and SQLite takes 1.2 to 1.6 times as long. With these expressions, a query
+returns one row even if no row matches its conditions; the counts are then 0. The query cannot select columns as well.
+Example:
 
     entries.order_by().annotate(listed=ROW_COUNT, ranked=rows_with(is_baseline=False)).values_list("listed", "ranked")
 """

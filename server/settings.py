@@ -254,9 +254,9 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_CONCURRENCY = WORKER_PROCESSES
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
-# Celery would close the database connection before and after each task. Opening a new connection takes a tenth of the
-# time that a worker needs for a small file. `worker.renew_connection` closes it instead, when it is broken or older
-# than CONN_MAX_AGE.
+# By default, Celery closes the database connection before and after each task. Opening a new one takes a tenth of the
+# time that a worker needs for a small file. Therefore only `worker.renew_connection` closes the connection, if it is
+# broken or older than CONN_MAX_AGE.
 CELERY_DB_REUSE_MAX = 10**9
 
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
@@ -281,8 +281,8 @@ LOGGING = {
     # The log file contains every audit entry, including those from commands, whose other output goes to a terminal.
     "loggers": {
         "server.audit.services": {"handlers": ["audit"], "level": "INFO"},
-        # This logger only records requests that failed, with a traceback. Refused requests appear only in the line that
-        # is logged for every request.
+        # This logger records only failed requests, with a traceback. Refused requests appear only in the line that is
+        # logged for every request.
         "django.request": {"level": "ERROR", "filters": ["without_path"]},
         "gunicorn.error": {"propagate": True},
     },

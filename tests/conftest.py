@@ -134,7 +134,7 @@ def compare_boards() -> None:
     """Compute ties and rank intervals for every changed leaderboard, like a worker but without pauses."""
     comparisons.add_missing()
     while True:
-        for one in Comparison.objects.exclude(not_before=None):  # One by one, so that several writers do not deadlock.
+        for one in Comparison.objects.exclude(not_before=None):  # One row per query, to avoid deadlocks.
             Comparison.objects.filter(pk=one.pk).update(not_before=None)
         claimed = comparisons.claim_next()
         if claimed is None:
@@ -180,7 +180,7 @@ class InlineQueue:
             tasks.evaluate(str(submission.pk))
 
     def work_later(self) -> None:
-        """Run all queued reruns, jobs that score a submission again to compute score intervals or explanations."""
+        """Run all queued reruns, which score submissions again, for example to compute intervals or explanations."""
         for rerun in Rerun.objects.queued().order_by("pk"):
             tasks.rerun(rerun.pk)
 
@@ -247,13 +247,13 @@ def inline_queue(monkeypatch: pytest.MonkeyPatch) -> InlineQueue:
     """Collect messages in `.sent` instead of sending them to a broker. `.work()` scores all queued submissions.
 
     With the fixture `db`, the transaction of a test is never committed. Use `django_capture_on_commit_callbacks` to run
-    `on_commit` callbacks. `.work()` finds the jobs in the database and needs no messages. Each task does one job only,
+    `on_commit` callbacks. `.work()` finds the jobs in the database and needs no messages. Each task does only one job,
     as if other messages were waiting.
     """
     inline = InlineQueue()
     monkeypatch.setattr(queue, "enqueue", inline.enqueue)
     monkeypatch.setattr(queue, "is_empty_above", lambda kind: False)
-    # Otherwise, reruns would get a turn after nine seconds of scoring in earlier tests.
+    # Reset the time owed to reruns. Otherwise, nine seconds of scoring in earlier tests would cause a rerun.
     for name in ("of_reruns", "of_late_reruns"):
         monkeypatch.setattr(time_shares, name, TimeShare())
     monkeypatch.setattr(tasks, "Heartbeat", InlineHeartbeat)

@@ -15,7 +15,10 @@ from evaluator.cli import main
 def run_here(
     folder: Path, words: tuple[str, ...], report: Callable[[str], None] | None
 ) -> "subprocess.CompletedProcess[str]":
-    """Replace `server.organize.podium.run_in`. Lines are reported when the program has ended."""
+    """Run `podium` in this process. Tests replace `server.organize.podium.run_in` with this function.
+
+    `report` is called with each line of the output, but only after the program has ended.
+    """
     said, errors = StringIO(), StringIO()
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(said), redirect_stderr(errors):
         patch.setattr(tempfile, "tempdir", str(folder))

@@ -1,8 +1,8 @@
-"""Decides whether `.ci/run` may run failed tests again: only if at most three failed, all in tests/flows or
-tests/browser, which start real processes or browsers.
+"""Decides whether `.ci/run` may run failed tests again.
 
-The outcome of these tests can depend on how busy the machine is. A test that needs a second run has a defect, so this
-program prints its name. Usage: `python -m tests.second_run`, after pytest has failed.
+At most three tests may have failed, and all of them must be in tests/flows or tests/browser. These tests start real
+processes or browsers, so their outcome can depend on how busy the machine is. A test that needs a second run has a
+defect, so this program prints its name. Usage: `python -m tests.second_run`, after pytest has failed.
 """
 
 import json

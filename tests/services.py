@@ -16,7 +16,7 @@ from tests.flows.redis_server import own_redis
 POSTGRES = "postgres://postgres@127.0.0.1:5432/postgres"
 FOLDERS = ("tests/server", "tests/worker", "tests/flows")
 # Tests of the embedded default (SQLite, private Redis) do not run. Tests that always use their own PostgreSQL run only
-# if they are named, because `make test` runs them, too. Sockets are allowed because Redis is reached by TCP.
+# if a file or folder is given, because `make test` runs them, too. Sockets are allowed for Redis over TCP.
 NAMED, ALL = "not embedded", "not embedded and not services"
 
 

@@ -29,8 +29,8 @@ class Heartbeat(Thread):
     It calls `prolong` at most once per second. There is no call in the first second, so that short scoring runs need no
     second database connection.
 
-    If the database cannot be reached, the thread tries again. If the lease is lost in the meantime, the next successful
-    call returns False.
+    If the database cannot be reached, the thread tries again. If the lease is lost in the meantime, the next call that
+    reaches the database returns False.
     """
 
     def __init__(self, name: str, prolong: Prolong) -> None:

@@ -28,10 +28,9 @@ log = logging.getLogger(__name__)
 def make_kit(truth_id: int) -> None:
     """Write the check kit (a file for checking submissions offline) of a ground truth, unless it is up to date.
 
-    After writing it, wake a worker to write the next check kit.
-
-    If the file storage is missing, nothing is written, and the periodic sweeper process queues the ground truth again.
-    If the ground truth cannot be used, the database records that it has no check kit.
+    If the file storage is missing, nothing is written, and the sweeper (a periodic task) queues the ground truth again.
+    If the ground truth cannot be used, the database records that it has no check kit. In this case, and after a check
+    kit has been written, a worker is woken to write the next check kit.
     """
     truth = Truth.objects.select_related("phase").filter(pk=truth_id).first()
     if truth is None or not storage_check.can_work() or not kits.is_outdated(truth):

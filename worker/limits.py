@@ -58,9 +58,9 @@ def raise_out_of_time(number: int, frame: object) -> NoReturn:
 def limited_memory() -> Iterator[None]:
     """Limit the memory of this process in the `with` block, so that allocations beyond the limit raise MemoryError.
 
-    Without this limit, the kernel would kill the process. Memory that the process already has does not count, including
-    memory inherited from its parent. The limit is RLIMIT_DATA, which counts private writable memory. RLIMIT_AS would
-    also count ground truths that are mapped for reading, and address space that thread pools reserve but never use.
+    Without this limit, the kernel would kill the process. Memory that the process already has, including memory
+    inherited from its parent, does not count. The limit is RLIMIT_DATA, which counts private writable memory. RLIMIT_AS
+    would also count ground truths mapped for reading, and address space that thread pools reserve but never use.
     """
     before = resource.getrlimit(resource.RLIMIT_DATA)
     resource.setrlimit(resource.RLIMIT_DATA, (private_bytes() + settings.WORKER_MEMORY_BYTES, before[1]))

@@ -1,4 +1,4 @@
-"""Composes the sentences that tell organizers why a job was postponed or given up."""
+"""Composes the sentences that tell organizers why a job was postponed or abandoned."""
 
 from django.conf import settings
 
@@ -12,7 +12,7 @@ from worker.truths import fault_codes
 def obstacle(error: Exception) -> str:
     """Return the reason why a job was postponed, as a sentence for organizers.
 
-    The sentence contains no file paths. Paths are only written to the log.
+    The sentence contains no file paths. Paths are written only to the log.
     """
     if isinstance(error, Unreadable):
         return "The stored submission or the ground truth is missing or damaged. The worker's log names the file."
@@ -38,6 +38,6 @@ def reason(error: Exception) -> str:
 def is_too_large(error: Exception) -> bool:
     """Return whether the error means that the file is too large to compute an explanation of its score.
 
-    A rerun (scoring again) that is abandoned for this reason raises no alarm.
+    If a rerun (a job that scores a submission again) is abandoned for this reason, no alarm is raised.
     """
     return isinstance(error, InvalidSubmission) and "too_large" in error.findings.counts

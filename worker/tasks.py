@@ -38,7 +38,7 @@ from worker.truths import UNUSABLE_TRUTH, active_truth, fault_codes
 
 log = logging.getLogger(__name__)
 
-# Errors that end a rerun (scoring a submission again) without another attempt, because they would occur again.
+# A rerun (a job that scores a submission again) is not retried after these errors, because they would occur again.
 FINAL_ERRORS = (InvalidSubmission, InvalidTruth, InvalidParameters, MemoryError, OutOfTime, NotReproducible)
 # Errors caused by stored files, by a ground truth that cannot be restored, or by the worker's disk. An attempt that
 # ends with one of these errors does not count.
@@ -49,8 +49,8 @@ FILE_FAULTS = (Unreadable, Unrestorable, OSError)
 def evaluate(submission_id: str) -> None:
     """Score the next submission in the queue.
 
-    If nothing else waits, this task also computes the intervals and the explanation of a small file, without messages.
-    Otherwise, it runs one rerun only if the time share of reruns requires it.
+    After that, this task runs one rerun if the time share of reruns requires it. If no job of higher priority than
+    reruns is waiting, this task also computes the intervals and the explanation of a small file, without messages.
     """
     runs_reruns = "reruns" in settings.WORKER_QUEUES
     alone = runs_reruns and queue.is_empty_above(Rerun)
@@ -62,9 +62,9 @@ def evaluate(submission_id: str) -> None:
 
 
 def complete() -> None:
-    """Run the next reruns of small files while nothing else waits, at most one for each purpose.
+    """Run reruns of small files while no job of higher priority is waiting, at most as many as there are purposes.
 
-    These are usually the intervals and the explanation of the file that this task has just scored.
+    These reruns usually compute the intervals and the explanation of the file that this task has just scored.
     """
     try:
         for _ in Rerun.Purpose:
@@ -262,7 +262,7 @@ def postpone(job: Job, error: Exception, name: str) -> None:
 
 
 def give_up(claimed: Rerun, error: Exception) -> None:
-    """Give up on a rerun (scoring a submission again) after an error that would occur again.
+    """Abandon a rerun (a job that scores a submission again) after an error that would occur again.
 
     If the rerun exceeded only the shorter time limit for small files, queue it as large instead.
     """

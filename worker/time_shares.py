@@ -1,7 +1,7 @@
-"""Reserves a tenth of a worker's time for jobs of lower priority, so that they progress even on a busy night.
+"""Reserves a tenth of a worker's time for jobs of lower priority, so that they progress while many submissions arrive.
 
 New submissions come before reruns, which score submissions again. Among reruns, the intervals of new scores come before
-rescorings and explanations. Without time shares, a rescoring would not progress as long as submissions arrive.
+rescorings and explanations. Without time shares, a rescoring would not progress while submissions keep arriving.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ TURN_SECONDS = 1.0
 class TimeShare:
     """Counts how many seconds a process owes to jobs of lower priority.
 
-    A job may take longer than the time owed. The excess is then subtracted, so the next turn is due later.
+    If a job takes longer than the time owed, the time owed becomes negative, so the next turn is due later.
     """
 
     owed: float = 0.0
@@ -39,8 +39,8 @@ class TimeShare:
         self.owed = min(self.owed, 0.0)
 
 
-# Time shares of this process: that of reruns, compared with first scorings, and that of late reruns (rescorings and
-# explanations), compared with reruns for the intervals of new scores.
+# The time shares of this process. `of_reruns` reserves time for reruns, which otherwise wait for first scorings.
+# `of_late_reruns` reserves time for rescorings and explanations, which otherwise wait for the intervals of new scores.
 of_reruns, of_late_reruns = TimeShare(), TimeShare()
 
 

@@ -39,7 +39,7 @@ def folder() -> Path:
 
 @contextmanager
 def alone(name: str) -> Iterator[None]:
-    """Run the ``with`` block as soon as no other process of this machine is in a block with the same name."""
+    """Run the ``with`` block as soon as no other process on this machine is in a block with the same name."""
     with (folder().parent / f"{name}.lock").open("w") as file:
         flock(file, LOCK_EX)
         yield
@@ -76,8 +76,8 @@ def restoring(truth: Truth) -> Iterator[None]:
     """Run the ``with`` block, which restores a ground truth, as soon as no other process restores it.
 
     If the files are in a folder, the stored source is locked, so that machines that share the folder also wait for each
-    other. Workers that use an object store only wait for processes of their own machine, and first remove their copy of
-    the ground truth if it is damaged.
+    other. Workers that use an object store wait only for processes on their own machine. Before the block runs, they
+    remove their copy of the ground truth if it is damaged.
     """
     if is_local(truth.source.storage):
         with Path(truth.source.path).open("rb") as source:

@@ -78,7 +78,7 @@ def restore(truth: Truth, error: DamagedTruth | PreparedOtherwise) -> None:
 
 
 def is_intact(truth: Truth) -> bool:
-    """Return whether a ground truth's prepared file is undamaged, belongs to it, and matches its phase's settings."""
+    """Return whether a ground truth's prepared file is undamaged, has the right hash and fits the phase's settings."""
     track, parameters = truth.phase.declared_track, truth.phase.parameters
     try:
         with local_truth(truth) as path:

@@ -21,7 +21,7 @@ Entries = tuple[Path, list[str], list[str], int]
 def is_clutter(name: str) -> bool:
     """Return whether a file was probably created by the operating system or an editor.
 
-    This is assumed if its path contains `__MACOSX`, or a name that begins with a dot.
+    The result is true if the path contains `__MACOSX`, or a name that begins with a dot.
     """
     parts = PurePosixPath(name).parts
     return "__MACOSX" in parts or any(part.startswith(".") and part != ".." for part in parts)

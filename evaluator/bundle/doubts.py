@@ -9,15 +9,16 @@ from evaluator.bundle.values import nearest
 
 TOP = (SHEET, "description.md", "rules.md", "data.md")
 PHASES = "phases"
-# An import of a challenge ignores unknown files, and warns about them. Outside ground truth folders, files whose names
-# begin with one of these strings cause no warning, because such files are often kept with a challenge.
+# An import of a challenge ignores unknown files, and warns about them. At the top level and in phase folders, files
+# whose names begin with one of these strings cause no warning, because such files are often kept with a challenge.
 DOCUMENTS = ("readme", "license", "changelog", "synthesis.json")
 
 
 def warn_of_unread(folder: Path, phases: Iterable[BundlePhase], mistakes: Mistakes) -> None:
     """Warn about files and folders in a bundle that an import ignores.
 
-    All levels of the bundle are searched: the top level, the phase folders and the ground truth folders.
+    The top level, the phase folders and the ground truth folders are searched. A folder at the top level causes a
+    warning only if its name is similar to an expected name.
     """
     for name in _names(folder):
         if (folder / name).is_file() and name not in TOP and not name.lower().startswith(DOCUMENTS):

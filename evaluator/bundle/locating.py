@@ -10,7 +10,7 @@ def located(listed: list[dict[str, Any]], counts: dict[str, int], locate: Callab
     """Return the given problems, with their file paths relative to the folder of the bundle.
 
     The `podium` program lists only the first few problems with each code; `counts` contains their total numbers. For
-    each code with unlisted problems, one problem is added that states how many more there are.
+    each code with unlisted problems, an additional problem states how many are not listed.
     """
     problems = [Problem(**{**error, "file": locate(error.get("file"))}) for error in listed]
     unseen = []

@@ -77,8 +77,8 @@ class PreparedTruth:
     images : int
         Number of images.
     compiled, sample : Path
-        The prepared ground truth, and the sample submission. If the organizers provide no sample submission, this is a
-        template submission.
+        The prepared ground truth, and the sample submission. If the organizers provide no sample submission,
+        ``sample`` is a template submission.
     candidates : Path or None
         A JSON file with a list of all possible answers; None if participants in the track do not get such a list.
     added : list of Path
@@ -135,7 +135,7 @@ def prepare(phase: TruthSource, workspace: Path, podium: Podium, *options: str) 
 
 
 def _nothing_to_score(phase: TruthSource, made: Mapping[str, Any]) -> Problem:
-    """Return the fault to report if a ground truth contains nothing to find, so that no submission can be scored."""
+    """Return the fault for a ground truth whose best possible score is undefined: no submission can be scored."""
     track = TRACKS[phase.track]
     empty = [one["file"] for one in made["warnings"] if one["code"] == "truth_no_rows"]
     file = empty[0] if empty else next(file.name for file in track.truth_files if file.required)

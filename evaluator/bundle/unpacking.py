@@ -36,7 +36,7 @@ def opened(path: Path, limits: BundleLimits = DEFAULTS) -> Iterator[Path]:
 
 @contextmanager
 def _reported(mistakes: Mistakes, file: str) -> Iterator[None]:
-    """Report an OSError in the ``with`` block as an error which states that `file` cannot be read.
+    """Report that `file` cannot be read if the ``with`` block raises an OSError.
 
     An OSError caused by a full disk is re-raised.
     """

@@ -162,8 +162,8 @@ def _command_parser() -> Parser:
         help="the command to run; see `podium COMMAND --help`",
     )
     rest = parser.add_argument("rest", nargs=REMAINDER, metavar="…", help="arguments of the command")
-    # If `podium` is run without arguments, the error message should name only the missing command. By default, argparse
-    # would also report `rest` as missing.
+    # If only options are given, as in `podium --json`, the error message should name only the missing command. By
+    # default, argparse would also report `rest` as missing.
     rest.required = False
     return parser
 

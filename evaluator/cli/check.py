@@ -101,8 +101,8 @@ def _check_with_fetched_kit(arguments: Namespace) -> int:
 def _take_file(arguments: Namespace) -> None:
     """Use the positional argument of ``podium check`` as the submission file, unless --submission is given.
 
-    This function is called only if the user provides a check kit, a file with everything needed to check submissions to
-    a phase. The kit contains the track. Without a kit, the positional argument is the name of the track.
+    This function is called if the submission is checked with a check kit, a file with everything needed to check
+    submissions to a phase. The kit contains the track. Without a kit, the positional argument is the name of the track.
     """
     try:
         arguments.submission, arguments.track = arguments.submission or existing_file(arguments.what), None

@@ -42,7 +42,7 @@ def write_matches(report: Report, *, to: Path) -> None:
 
 
 def _write_parquet(report: Report, to: Path) -> None:
-    """Write the matches as a Parquet file. An empty cell is null. The metadata contain the track and the signature."""
+    """Write the matches as a Parquet file. An empty cell is null. The metadata contains the track and signature."""
     arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     matches, rows = report.matches, report.matches.rows()
     types = {int: arrow.int64(), float: arrow.float64(), str: arrow.string()}

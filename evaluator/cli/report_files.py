@@ -23,7 +23,7 @@ def write_report_page(report: Report, *, submission: Path, to: Path) -> None:
     """Write the report as one HTML file. It shows what the server shows to the team that has submitted the file."""
     splits = {}
     for name, part in report.splits.items():
-        # The stored tables of an explanation are truncated. Here they are complete, as in the JSON output.
+        # An explanation contains truncated tables. The page shows the complete tables, as in the JSON output.
         detail = SplitDetail(**{**explanation(report, name), "tables": part.tables, "left_out": {}})
         splits[name] = SplitScores(part.metrics, part.intervals, detail)
     page = report_page(TRACKS[report.track], splits, file_name=submission.name, signature=report.signature)

@@ -109,7 +109,7 @@ def run(arguments: Namespace) -> int:
 
 
 def explains(track: str) -> bool:
-    """Return whether a track supports explanations. An unknown track is reported later."""
+    """Return whether a track supports explanations. False for an unknown track, which is reported later."""
     return track in TRACKS and bool(TRACKS[track].modules.explanation)
 
 

@@ -68,7 +68,8 @@ class Api:
         Refused
             If the server rejects the request.
         TryLater
-            If the server could not be reached or was busy at every attempt.
+            If the server could not be reached or was busy at every attempt, if a quota is exhausted for now, or if the
+            disk of the server is full.
         """
         waited, attempt = 0.0, 0
         while True:

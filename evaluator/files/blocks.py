@@ -164,7 +164,8 @@ def _reserve(buffer: bytearray, size: int) -> None:
 def _end_of_lines(buffer: bytearray, size: int) -> int:
     """Return the offset after the last complete line that is not blank, or 0 if there is no such line.
 
-    Blank lines after this line are left for the next block, because they may be at the end of the file.
+    Blank lines after this line are left for the next block, because they may be at the end of the file. If the last
+    :data:`LOOK_BACK_BYTES` bytes are blank, the result is the offset after the last complete line.
     """
     newline = buffer.rfind(b"\n", 0, size)
     start = max(newline - LOOK_BACK_BYTES, 0)
@@ -175,7 +176,10 @@ def _end_of_lines(buffer: bytearray, size: int) -> int:
 
 
 def _end_of_last_line(buffer: bytearray, size: int) -> int:
-    """Return the offset after the last line that is not blank. If this line has no line feed, add one."""
+    """Return the offset after the last line that is not blank. If this line has no line feed, add one.
+
+    If the last :data:`LOOK_BACK_BYTES` bytes are blank, earlier blank lines are kept.
+    """
     start = max(size - LOOK_BACK_BYTES, 0)
     written = len(buffer[start:size].rstrip(BLANKS))
     if not written and not start:

@@ -155,9 +155,9 @@ def parse_json(text: str) -> tuple[Any, Iterator[str]]:
         found = dict(pairs)
         if len(found) < len(pairs):
             twice = next(name for (name, _), kept in zip_longest(pairs, found) if name != kept)
-            # `repeated` holds a limited number of objects with a repeated key. Once it is full, a new object replaces
-            # the most recent one. The new object must be kept, because it may contain all objects collected so far in
-            # a value that a later value with the same key overwrites. Only the new object can then be reported.
+            # `repeated` holds a limited number of objects. Once it is full, a new object replaces the one that was
+            # added last. The new object must be stored: the earlier objects may all be inside one of its values that a
+            # later value with the same key overwrites. In this case, only the new object can be reported.
             if len(repeated) > MOST_DEFECTS:
                 repeated.popitem()
             repeated[id(found)] = found, twice
@@ -202,8 +202,8 @@ def _without_garbage_collection() -> Iterator[None]:
 
 
 def _paths(value: Any, repeated: Repeated) -> Iterator[str]:
-    # Number of objects with a repeated key whose paths have not been found yet. Some paths can never be found: of
-    # several values with the same key, only the last is kept, so objects inside the other values are lost.
+    # Number of objects with a repeated key whose paths have not been found yet. It may never reach 0: of several values
+    # with the same key, `value` contains only the last, so objects inside the other values are not found.
     left = len(repeated)
     steps: list[str | int] = []
     waiting: list[Iterator[tuple[str | int, Any]]] = [iter([(TOP, value)])]

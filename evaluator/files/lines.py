@@ -9,7 +9,7 @@ from evaluator.files.source import ReadProgress
 from evaluator.problems import Findings, Problem, Stop
 
 CHUNK_BYTES = 1 << 20
-# Lines are read in small batches, because reading a file with too many defects can stop only between two batches.
+# Batches are small, because a whole batch is decoded even if reading stops at one of its first lines.
 BATCH_BYTES = 1 << 16
 # Compressed data is read in small parts. After each gzip member, zlib copies the rest of the part. With large parts, a
 # file with many gzip members would take too long to read.
@@ -43,9 +43,9 @@ FOREIGN_SIGNATURES = {
 UTF8_BOM = b"\xef\xbb\xbf"
 UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 
-# Type of a line of a file or, if the line cannot be decoded, of its defect.
+# A line of a file, or the defect of a line that cannot be decoded.
 Line = str | Problem
-# Type of consecutive lines of a file. If all of them are blank, only the number of lines is given.
+# Consecutive lines of a file, or the number of lines if all of them are blank.
 Lines = Iterable[Line] | int
 BLANKS = b" \t\n"
 

@@ -106,7 +106,7 @@ class RowReader:
             self.findings.add(Problem("empty", f"the file is empty; the first line must be {first_line}"))
 
     def _portions_of(self, first: int, lines: Lines) -> Iterator[Portion]:
-        """Read lines, and yield their rows in portions (consecutive lines), each as soon as it has enough values."""
+        """Read lines, and yield each portion (the rows of consecutive lines) once it contains enough values."""
         if isinstance(lines, int):
             self._skip(first, lines)
             return

@@ -12,9 +12,9 @@ from pathlib import Path
 from pkgutil import walk_packages
 
 COMPILING = "compiling"
-# Kernels discard predictions that are not scored, for example because their class is unknown, but only among the first
-# CROWD predictions of an image. All later ones are kept, so that the running time for a file with many predictions does
-# not reveal which of them are scored. An image with more than CROWD predictions is called crowded.
+# Among the first CROWD predictions of an image, kernels discard those that are not scored, for example because their
+# class is unknown. All later predictions are kept, so that the running time for a file with many predictions does not
+# reveal which of them are scored. An image with more than CROWD predictions is called crowded.
 CROWD = 256
 # Only detections with a confidence above this value are scored, as in the official Open Images code.
 LOWEST_CONFIDENCE = -10.0

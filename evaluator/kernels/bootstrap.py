@@ -23,9 +23,10 @@ ROWS_PER_SUM = 257
 # and partial true positives of the current step.
 FULL, PARTIAL, FALSE, ENVELOPE, AREA, RUN, PARTIAL_RUN = range(7)
 STATES = 7
-# The sums of a step are kept from the first pass for the second if the step ends within this many entries of a curve.
-# The limit counts entries, not steps: a true positive more or less changes the number of steps, but the running time
-# must not reveal it. The sums take at most 3 MiB, and usually less than 1 MiB, which fits into the cache of the CPU.
+# The first pass stores the sums of a step for the second pass if the step ends within this many entries of a curve. The
+# limit is a number of entries, not of steps: the number of steps depends on which predictions are true positives, and
+# the running time must not reveal this. The sums take at most 3 MiB, and usually less than 1 MiB, which fits into the
+# cache of the CPU.
 KEPT_ENTRIES = 1 << 13
 KINDS = 3  # Kinds of entries in a step: full true positives, partial true positives and false positives.
 AHEAD = 16  # The weights of an image are requested from memory this many entries before they are added.
@@ -57,10 +58,10 @@ def _add(weights, rows, begin, end, counts, total):
 
 @inlined
 def _add_again(weights, rows, begin, end, is_kept, counts, total):
-    """Add the same weights as a previous call of :func:`_add` with the same array ``counts``.
+    """Add the same weights as an earlier call of :func:`_add` with the same array ``counts``.
 
-    If ``is_kept`` is true, the array has not been used for other images since. It then contains the sum of all weights,
-    unless there are too many for one sum.
+    If ``is_kept`` is true, ``counts`` has not been used for other images since that call. It then contains the sum of
+    all weights if there are at most :data:`ROWS_PER_SUM` images. Otherwise, the weights are summed again.
     """
     if is_kept and 0 < end - begin <= ROWS_PER_SUM:
         for lane in range(LANES):
@@ -71,7 +72,10 @@ def _add_again(weights, rows, begin, end, is_kept, counts, total):
 
 @inlined
 def _place_of(kept, step, entries):
-    """Return the index in ``kept`` of a step that ends after so many entries. The last index is scratch memory."""
+    """Return the index in ``kept`` of the sums of a step that ends after the given number of entries of its curve.
+
+    The last index is scratch memory. All steps that end beyond the first :data:`KEPT_ENTRIES` entries use it.
+    """
     return np.uint64(step if entries <= KEPT_ENTRIES else len(kept) - 1)
 
 
@@ -118,8 +122,8 @@ def _areas(weights, rows, ends, firsts, partial_weight, envelope, kept, state, f
     """Compute the area under each curve in two passes.
 
     The first pass sums the image weights of all entries (the true and false positives of a curve). The second pass adds
-    up the areas of the steps, in order of ascending confidence. It takes the sums of most steps from ``kept``, where
-    the first pass has left them.
+    up the areas of the steps, in order of ascending confidence. It reuses the sums that the first pass has stored in
+    ``kept``.
     """
     begin = 0
     for curve in range(len(firsts) - 1):

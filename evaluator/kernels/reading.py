@@ -37,7 +37,7 @@ DONE, NOT_PLAIN, NEGATIVE_CONFIDENCE = 0, 1, 2
 
 @inlined
 def can_match(coordinates, threshold):
-    """Return whether enough of a box is inside the image for it to match an object, regardless of the annotations.
+    """Return whether a box could match an object inside the image. The result does not depend on the annotations.
 
     The reference implementation is ``evaluator.tracks.shared.submissions.can_match``.
     """

@@ -52,8 +52,8 @@ def intersection_over_union(boxes: Boxes, others: Boxes) -> NDArray[np.float64]:
 
     Notes
     -----
-    Unlike in PASCAL VOC, no pixel is added to the side lengths of a box, because coordinates are fractions. Source:
-    Open Images V4, 5.2.1.
+    The side lengths of a box are the differences of its coordinates. PASCAL VOC adds one pixel to them. Source: Open
+    Images V4, 5.2.1.
 
     Examples
     --------

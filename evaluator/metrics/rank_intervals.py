@@ -16,7 +16,7 @@ TOP = 100
 # Probability that the test for rank intervals wrongly declares at least one pair of leaderboard rows significantly
 # different.
 ERROR_RATE = 1 / (LEAST_REPLICATES + 1)
-# Used as an infinite critical value: two rows differ significantly only if the standard error of their difference is 0.
+# A critical value so high that two rows differ significantly only if the standard error of their difference is 0.
 UNLIMITED = 1e300
 # Number of leaderboard rows in a block. Each row of one block is compared with each row of another block.
 BLOCK = 64

@@ -96,7 +96,7 @@ class ImageGroups:
     def of(
         cls, groups: NDArray[np.integer[Any]], rows: NDArray[np.int32], count: int, *, name: str = ""
     ) -> "ImageGroups":
-        """Return ``count`` groups. Group ``groups[i]`` contains the image in row ``rows[i]``, unless this is -1.
+        """Return ``count`` groups. Group ``groups[i]`` contains the image in row ``rows[i]``, unless the row is -1.
 
         >>> ImageGroups.of(np.array([1, 0, 1]), np.array([5, 6, -1], np.int32), 2)
         ImageGroups(rows=array([6, 5], dtype=int32), ends=array([1, 2]))

@@ -52,7 +52,7 @@ def confusion_matrix(
 
 
 def most_confused(counts: Mapping[tuple[str | None, str | None], int]) -> list[str]:
-    """Return the class labels, sorted by how often each class is confused with another one, most often first."""
+    """Return the class labels, sorted by how often each class is confused with other classes, most often first."""
     confused = Counter({label: 0 for pair in counts for label in pair if label is not None})
     for (truth, prediction), count in counts.items():
         if truth != prediction and truth is not None and prediction is not None:

@@ -82,7 +82,7 @@ def _declared_tables(
 ) -> list[ShownTable]:
     """Return the tables of a report whose names are in ``shown``, except the confusion matrix.
 
-    The layout of the confusion matrix differs.
+    The confusion matrix is excluded, because it has a different layout.
     """
     return [
         shown_table(declared, detail.tables[declared.name], names, detail.left_out.get(declared.name, 0))

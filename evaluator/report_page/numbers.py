@@ -1,4 +1,4 @@
-"""Returns numbers as HTML: scores whose uncertain digits are faint, fractions, differences and counts.
+"""Formats numbers as HTML: scores whose uncertain digits are faint, fractions, differences and counts.
 
 The results contain only numbers and fixed texts, so they need no escaping.
 """

@@ -43,7 +43,7 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of the report on one split. Only one kind of content is present."""
+    """A part of the report on one split: a curve chart, the table of results per class, or other tables."""
 
     name: str
     title: str
@@ -63,8 +63,8 @@ class Part:
 def report_page(track: Track, splits: Mapping[str, SplitScores], *, file_name: str, signature: str) -> str:
     """Return the report as an HTML page.
 
-    It contains what the page of a submission shows to its team, for each split: no images, no objects, and intervals
-    that are rounded outward.
+    For each split, it contains what the server's page of a submission shows to the team. It does not show individual
+    images or objects, and confidence intervals are rounded outward.
 
     Parameters
     ----------

@@ -18,9 +18,9 @@ STYLE_SHEETS = ("tokens", "text", "table", "report", "report_file")
 def render(name: str, **context: Any) -> str:
     """Return the HTML of the template ``name`` without surrounding white space. All texts are escaped.
 
-    ``decimals`` is the number of decimals of scores, by default as many as they support. ``prefix`` is the beginning of
-    the ids of headings, for a page that contains a template several times. ``source`` is what contains the rows that
-    are not shown.
+    ``decimals`` is the maximum number of decimals of scores; None sets no additional limit. ``prefix`` is the beginning
+    of the ids of headings, for a page that contains a template several times. ``source`` is the name, as shown to
+    readers, of the file or output that contains the rows that are not shown.
     """
     defaults = {"decimals": None, "prefix": "", "source": "report.json"}
     return _environment().get_template(f"{name}.html").render({**defaults, **context}).strip()

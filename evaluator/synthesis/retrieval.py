@@ -1,4 +1,4 @@
-"""Generates data for retrieval. Each image has five captions, and correct answers rank near the top."""
+"""Generates data for retrieval: images with five captions each, and rankings of captions and of images."""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -210,7 +210,7 @@ def warn_contradictions(labels: "TruthTable") -> None:
 
 
 def warn_absent_labels(objects: "TruthTable", labels: "TruthTable") -> None:
-    """Warn about objects whose class is verified only as absent from their image."""
+    """Warn about objects whose class is verified as absent from their image, and not also as present."""
     verified = list(zip(labels.texts("ImageID"), labels.texts("LabelName"), strict=True))
     are_present = (labels.integers("Confidence") == 1).tolist()
     present = {pair for pair, is_present in zip(verified, are_present, strict=True) if is_present}

@@ -138,7 +138,7 @@ class GivesCandidates(Protocol[TruthType_contra]):
 
 
 class TruthCompiler(Protocol[ParametersType_contra]):
-    """The interface of a compiler of ground truth folders: a scorer, or a module that is imported only when needed."""
+    """The interface for compiling ground truth folders, implemented by a scorer or by a module imported when needed."""
 
     def compile_truth(self, folder: TruthFolder, parameters: ParametersType_contra) -> Truth:
         """Check a ground truth folder, and return its content as a ground truth.

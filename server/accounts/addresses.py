@@ -27,7 +27,7 @@ def client_address(peer: str, forwarded_for: str) -> str:
 def network_of(address: str) -> str:
     """Return the network that contains a client address. Rate limits treat a network as one client.
 
-    An IPv4 address is its own network. For an IPv6 address, this is its /48 network.
+    The network of an IPv4 address is the address itself. The network of an IPv6 address is its /48 network.
 
     >>> network_of("2001:db8:0:ffff::1") == network_of("2001:db8::5")
     True

@@ -13,7 +13,7 @@ from evaluator.texts import BadName
 # `UNSEEN` matches characters that readers hardly notice: a second dot on i or j (with or without marks below), and
 # U+FE0F, which displays the preceding symbol as an emoji.
 UNSEEN = re.compile("([ij][\u0316-\u0333]*)\u0307|\ufe0f")
-# The look-alikes that Unicode's list of confusables does not contain, such as the letters "vv" for "w"
+# The letters "vv" look like "w", but Unicode's list of confusables does not contain this pair.
 ALSO_ALIKE = {"w": "vv"}
 # The Cyrillic letter palochka is treated as an l, because it looks like one in most fonts. In Unicode's list of
 # confusables, it is an i.

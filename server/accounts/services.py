@@ -56,7 +56,7 @@ def is_listed(user: User, *, domains: Collection[str], people: Collection[str]) 
     """Return whether a user has a confirmed email address at one of the domains, or is one of the given people.
 
     `people` contains email addresses and usernames in lower case. An item with "@" never refers to a username, because
-    anybody could choose it.
+    anybody could choose such a username.
     """
     if user.get_username().lower() in (one for one in people if "@" not in one):
         return True

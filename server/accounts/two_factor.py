@@ -66,7 +66,7 @@ def cipher_of(key: str) -> Fernet:
 def encrypt_again() -> tuple[int, int]:
     """Re-encrypt the two-factor secrets of all accounts with the current SECRET_KEY.
 
-    Return how many accounts have such secrets, and how many of them cannot be decrypted with any known key.
+    Return the number of accounts with such secrets, and the number whose secrets no known key can decrypt.
     """
     unreadable = set()
     rows = Authenticator.objects.filter(type__in=(Type.TOTP, Type.RECOVERY_CODES))
@@ -151,7 +151,7 @@ def follow_authenticators(user: User, authenticator: Authenticator, signal: Any,
 def reset(*, user: User, by: Any) -> bool:
     """Turn off two-factor authentication for a user who has lost the authenticator app and the recovery codes.
 
-    Return False if it was not on. The caller checks that `by` may do this.
+    Return False if it was not on. The caller must check that `by` may do this.
     """
     if not Authenticator.objects.filter(user=user).delete()[0]:
         return False

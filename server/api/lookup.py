@@ -58,7 +58,7 @@ def read_phase_at(request: Request, slug: str, phase: str) -> tuple[Phase, ReadC
 
 
 def organized_phase_at(request: Request, slug: str, phase: str) -> Phase:
-    """Look up a phase by the slugs of its challenge and phase. Raises Refused if the user is not an organizer."""
+    """Look up a phase by its slug and the slug of its challenge. Raises Refused if the user is not an organizer."""
     found = phase_at(request, slug, phase)
     require_organizer(request, found.challenge)
     return found

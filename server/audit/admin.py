@@ -56,10 +56,9 @@ class AuditedAdmin(SafeLookupMixin, admin.ModelAdmin):
     Changes are recorded in the audit log.
 
     A row is locked before it is changed, and only the changed fields are written. `form` must be an `AuditedForm`,
-    which does not overwrite a value that has changed since the page was opened. Therefore a form never undoes a
-    change by other code. `locked_first` names a foreign key whose row is locked before this row, because all code locks
-    rows in the same order. `logged_fields` names the fields whose old and new values are recorded; None means all of
-    them.
+    which does not overwrite a value that has changed since the page was opened. `locked_first` names a foreign key
+    whose row is locked before this row, because all code locks rows in the same order. `logged_fields` names the fields
+    whose old and new values are recorded; None means all of them.
     """
 
     logged_fields: tuple[str, ...] | None = None

@@ -9,8 +9,8 @@ class Entry(models.Model):
 
     Its hash covers its content and the hash of the previous entry, so that changed and missing entries are detected.
 
-    The id of the actor is stored as text, because the log outlives accounts. `actor_name` is the name of an operating
-    system user. Older entries may also contain account names, which are no longer recorded.
+    The id of the actor is stored as text, because entries are kept after an account is deleted. `actor_name` is
+    the name of an operating system user. Older entries may also contain account names, which are no longer recorded.
     """
 
     number = models.PositiveBigIntegerField(primary_key=True)

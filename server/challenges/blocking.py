@@ -1,4 +1,4 @@
-"""Blocks accounts from joining a challenge. `services.refuse_blocked` rejects attempts and requests to join."""
+"""Blocks accounts from joining a challenge. `services.refuse_blocked` enforces the blocks."""
 
 from django.db import transaction
 

@@ -106,7 +106,7 @@ def lock(team: Team) -> Team:
 
 
 def save(team: Team, by: User | None, *, action: str, detail: dict[str, str | bool]) -> Team:
-    """Save whether, why and since when a team is disqualified, and write an audit entry."""
+    """Save the disqualification fields of a team, update its `Removal` rows, and write an audit entry."""
     team.save(update_fields=["disqualified_at", "disqualification_reason", "disqualification_is_shown"])
     present = Removal.objects.filter(team=team, returned_at=None)
     if team.disqualified_at is None:

@@ -56,7 +56,7 @@ def tested_settings(phase: Phase | TruthSource, sample_sha256: str) -> dict[str,
 def current_settings(phase: Phase) -> dict[str, Any]:
     """Return the current settings of a phase that affect the result of its gate.
 
-    The gate is the automatic checks of a ground truth. Its result is current if it was run with these settings.
+    The gate is a set of automatic checks of the ground truth. Its result is current if it was run with these settings.
     """
     return tested_settings(phase, phase.sample_sha256)
 
@@ -107,7 +107,7 @@ def gate_of(truth: Truth, phase: Phase) -> Gate:
 def checks_of(truth: Truth) -> list[Check]:
     """Return the results of all checks in the last run of a ground truth's gate.
 
-    The gate is a set of automatic checks. The list is empty if it has not been run.
+    The gate is a set of automatic checks. The list is empty if the gate has not been run.
     """
     results: list[dict[str, Any]] = result_of(truth).get("checks", [])
     return [

@@ -55,8 +55,8 @@ def competing(challenge: Challenge, people: Iterable[User]) -> list[str]:
 def join(*, user: User, challenge: Challenge, accept_rules: bool, team_name: str = "") -> Membership:
     """Make a user a member of a challenge, as the captain of a new team.
 
-    A user who is already in a team stays in it. Raises Refused if organizers approve members; `approval.enter` handles
-    both kinds of challenges.
+    A user who is already in a team stays in it. Raises Refused if organizers approve members; `approval.enter` also
+    handles such challenges.
     """
     locked = lock_challenge(challenge, user)
     if member := membership_of(user, locked):
@@ -137,7 +137,7 @@ def reason_line(text: str, *, characters: int = REASON_CHARACTERS, field: str = 
 
 
 def check_admission(challenge: Challenge, user: User, *, accept_rules: bool) -> datetime:
-    """Raise Refused if the user may not join the challenge now. Return the database's current time."""
+    """Return the database's current time. Raises Refused if the user may not join the challenge now."""
     refuse_excluded(user, challenge)
     if not accept_rules:
         raise Refused("rules_not_accepted", "To join, read and accept the rules of this challenge.")
@@ -165,7 +165,8 @@ def refuse_former_member(challenge: Challenge, user: User) -> None:
 def taken_names(challenge: Challenge) -> set[str]:
     """Return the normalized forms of all team names in a challenge (see `names.looks`).
 
-    Two names with the same normalized form look alike, so a new team's name must differ from all others in this form.
+    A name has up to two normalized forms. Names that share a form look alike, so a new name must not have a form that
+    is already taken.
     """
     return all_looks(challenge.teams.values_list("name", flat=True))
 

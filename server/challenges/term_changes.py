@@ -95,7 +95,7 @@ def consequences(before: Mapping[str, Terms], after: Mapping[str, Terms], now: d
 
 
 def changes(old: Terms, new: Terms, now: datetime) -> Iterator[str]:
-    """Yield a phrase for each change to the dates, the feedback or the finals of a phase that must be confirmed."""
+    """Yield a phrase for each change to dates, feedback or the number of final submissions that must be confirmed."""
     if not old.is_over(now):
         yield from changed_dates(old, new, now)
     elif new.is_over(now) and old.finals != new.finals:
@@ -126,7 +126,7 @@ def is_earlier(one: datetime, other: datetime | None) -> bool:
 
 
 def loosened(old: Terms, new: Terms, now: datetime) -> Iterator[str]:
-    """Yield a phrase for each kind of score information that participants can see only after a change to a phase.
+    """Yield a phrase for each kind of score information that participants can see after a change but not before it.
 
     Ladder feedback hides scores that are not a clear improvement, but only until the private scores are shown.
     Turning it off after that time reveals nothing, so no phrase is yielded.
@@ -154,8 +154,8 @@ def digits(terms: Terms) -> float:
 def refusals(before: Mapping[str, Terms], after: Mapping[str, Terms], now: datetime) -> Iterator[str]:
     """Yield a sentence for each change that is not allowed.
 
-    Once participants could read the private scores of a phase, the phase cannot be reopened, and the scores cannot be
-    hidden again.
+    Once the private scores of a phase have been shown to participants, the phase cannot be reopened, and the scores
+    cannot be hidden again.
     """
     for slug in sorted(before.keys() & after.keys()):
         old, new = before[slug], after[slug]
@@ -172,7 +172,7 @@ def refusals(before: Mapping[str, Terms], after: Mapping[str, Terms], now: datet
 
 
 def delay_reveals(before: Mapping[str, Terms], challenge: Challenge, now: datetime) -> None:
-    """Delay a reveal of private scores that a change causes, so that the change can still be undone.
+    """Delay the reveal if a change would reveal private scores, so that the change can still be undone.
 
     The delay is `REVEAL_DELAY`. `before` contains the terms of the phases before the change. Call this function after
     saving the change.

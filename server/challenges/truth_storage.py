@@ -26,5 +26,5 @@ def storages() -> dict[str, Storage]:
 
 
 def truth_key(truth: Model, name: str) -> str:
-    """Return an unguessable random name for a ground truth file. Its file extensions are kept."""
+    """Return an unguessable random name for a ground truth file, with the file extensions of the original name."""
     return f"{secrets.token_hex(16)}{''.join(Path(name).suffixes)}"

@@ -13,8 +13,8 @@ from server.challenges.roles import ROLES_WITH, Right
 class Viewer:
     """The properties of a user that determine which challenges the user may see.
 
-    `pk` is None if the user is not logged in. A compiled query is built once for all users, so it uses an instance of
-    this class instead of a user, with a placeholder for a query parameter as `pk`.
+    `pk` is None if the user is not logged in. A compiled query is built once for all users. It uses an instance of this
+    class whose `pk` is a placeholder for a query parameter.
     """
 
     pk: Any

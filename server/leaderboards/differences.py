@@ -54,7 +54,7 @@ def paired_differences(one: Vector | None, other: Vector | None) -> list[float]:
 
 
 def quantile(values: Sequence[float], share: float) -> float:
-    """Return the quantile of sorted values, with linear interpolation as in NumPy."""
+    """Return the `share` quantile of sorted values, with linear interpolation as in NumPy."""
     position = share * (len(values) - 1)
     before = min(floor(position), len(values) - 2)
     if before < 0:

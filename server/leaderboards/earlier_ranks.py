@@ -127,7 +127,7 @@ def rank_table(board: ShownBoard) -> RankTable:
 
 
 def evaluations_week_ago(phase: Phase, *, now: datetime) -> dict[int, int]:
-    """Return the evaluation that each team had on the public leaderboard a week ago.
+    """Return the id of the evaluation that each team had on the public leaderboard a week ago, keyed by team id.
 
     The result is empty if those scores cannot be compared with the current ones, because the phase has ladder feedback
     (which hides scores that are not a clear improvement) or because they were computed with another ground truth,

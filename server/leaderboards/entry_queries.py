@@ -66,13 +66,13 @@ def with_keys(*, at: datetime | None, keys: list[int]) -> QuerySet[Any, Any]:
 
 @compiled_query
 def team_scores(*, board: int, at: datetime | None, without: list[int] | None) -> QuerySet[Any, Any]:
-    """Return the scores of all teams on a leaderboard, in no particular order, in rows of one column."""
+    """Return the scores of all teams on a leaderboard as rows with one column, in no particular order."""
     return entries_of(board, at, without).filter(is_baseline=False).order_by().values_list("score")
 
 
 @compiled_query
 def sizes(*, board: int, at: datetime | None, without: list[int] | None) -> QuerySet[Any, Any]:
-    """Count the entries of a leaderboard, and those that are not baselines, in one row."""
+    """Return one row with two counts: all entries of a leaderboard, and the entries that are not baselines."""
     counts = {"listed": ROW_COUNT, "ranked": rows_with(is_baseline=False)}
     return entries_of(board, at, without).order_by().annotate(**counts).values_list(*counts)
 
@@ -81,10 +81,10 @@ def sizes(*, board: int, at: datetime | None, without: list[int] | None) -> Quer
 def numbers_above(
     *, board: int, at: datetime | None, without: list[int] | None, score: float, submitted_at: datetime, team: int
 ) -> QuerySet[Any, Any]:
-    """Count the entries above a given entry, in one row.
+    """Return one row with three counts of the entries above a given entry.
 
-    The row has three counts: all entries above, the entries that are not baselines and, of these, the entries with a
-    higher score.
+    The counts are: all these entries, the entries that are not baselines and, of the latter, the entries with a higher
+    score.
     """
     above = entries_of(board, at, without).before(score=score, submitted_at=submitted_at, team=team).order_by()
     better = rows_with(is_baseline=False, score__gt=score)

@@ -52,8 +52,8 @@ def event_days(phase: Phase, *, split: str, access: ScoreAccess, now: datetime) 
 def days_of(shown: Sequence[Period]) -> list[date]:
     """Return the days on which a leaderboard changed during the periods in `shown`.
 
-    In each period, the leaderboard showed the entries of one `Board` row. The result includes the days on which it
-    began to show the entries of another row, for example because a rescoring was applied.
+    In each period, the leaderboard showed the entries of one `Board` row. The result includes the days on which
+    the leaderboard began to show the entries of another row, for example because a rescoring was applied.
     """
     changes = changes_of({period.board.pk for period in shown if period.board})
 

@@ -1,4 +1,4 @@
-"""Exports leaderboards as CSV files with scores at full precision. Formulas in team names are escaped."""
+"""Exports leaderboards as CSV files, with scores as the viewer may see them. Formulas in team names are escaped."""
 
 import csv
 import re

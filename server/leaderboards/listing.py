@@ -169,7 +169,7 @@ class Listing:
 
     @property
     def _values(self) -> QuerySet[MetricValue]:
-        """The stored values, for the selected entries, of the metric by which the list is sorted."""
+        """The stored values of the sort metric for the selected entries."""
         values = MetricValue.objects.filter(board=self.board.kept, metric=self.selection.sort)
         if self.selection.country:
             values = values.filter(entry__team__in=self.teams)

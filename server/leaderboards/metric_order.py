@@ -12,8 +12,9 @@ def keys_in_order(values: QuerySet[MetricValue], access: ScoreAccess, start: int
     """Return the ids of the entries at positions `start` to `stop` - 1, highest value of the metric first.
 
     Undefined values come last. Entries with the same rounded value are in rank order, so that the order reveals no more
-    than the rounded values. The database sorts by exact values, using an index. Rounding can only move entries whose
-    exact values are within one rounding step of the requested range, so only these entries are sorted again.
+    than the rounded values. The database sorts by exact values, using an index. Rounding can move an entry into
+    or out of the requested range only if its exact value is within one rounding step of this range, so only such
+    entries are sorted again.
     """
     exact = list(values.order_by("-value").values_list("value", flat=True)[start:stop])
     if not exact:

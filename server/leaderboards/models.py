@@ -96,8 +96,8 @@ class Entry(models.Model):
                 F("submitted_at"),
                 F("team"),
                 F("is_baseline"),
-                # In this index, the column is always null. Without it, SQLite would read each entry from the table to
-                # check the condition.
+                # `valid_until` is always null in this index. If the index did not contain it, SQLite would read each
+                # entry from the table to check the condition `valid_until IS NULL`.
                 F("valid_until"),
                 condition=Q(valid_until=None),
                 name="present_entry_in_order",
@@ -147,7 +147,8 @@ class ComparisonQuerySet(models.QuerySet["Comparison"]):
 
         A comparison is a job that compares the entries of a leaderboard with each other. It is due after each change of
         the leaderboard. On a public leaderboard, it is also due once a day, because its scores are compared with those
-        from a week ago. A comparison can be claimed if no worker holds it, or if the worker's lease has expired.
+        from a week ago. A comparison can be claimed if no worker holds it or the worker's lease has expired, and
+        if its `not_before` time, if any, has passed.
         """
         another_day = Q(day=None) | Q(day__lt=midnight(now).date(), board__kind=Board.Kind.PUBLIC)
         shown = self.filter(board__signature=F("board__phase__signature"))
@@ -217,7 +218,7 @@ class ComparedEntry(models.Model):
 
 
 class BoardTerms(models.Model):
-    """The evaluation signature and feedback settings that apply to a phase's leaderboards from a certain time on.
+    """The evaluation signature and feedback settings that apply to a phase's leaderboards from the time `since` onward.
 
     A signature names the track, its parameters, the ground truth and the evaluator version that produced a score.
     """

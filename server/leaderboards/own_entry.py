@@ -106,7 +106,7 @@ def may_rise(rank: int | None, access: ScoreAccess) -> bool:
 
 
 def past_next_rank(board: ShownBoard, row: BoardRow, score: float) -> NextRank | None:
-    """Return the rank above a row of a past leaderboard. `score` is the exact score of the row's team."""
+    """Return the next higher rank for a row of a past leaderboard, if any. `score` is the exact score of the row."""
     scores = past_scores(board)
     first = bisect_right(scores, score)
     if row.rank is None or first == len(scores):
@@ -143,8 +143,9 @@ def next_rank(own: RankedEntry, *, access: ScoreAccess) -> NextRank | None:
 def entries_with_next(*, board: int, team: int, at: datetime | None) -> QuerySet[Entry, Compared]:
     """Return a row (score, key of the next higher entry, whether both are tied, `low`) for the entry of a team, if any.
 
-    The key and `tied` are None if the entry has not been compared. The column `low` is read only because no index has
-    it: otherwise SQLite would look for the entry in an index of the leaderboard's history instead of the team's.
+    The second and third values are None if the entry has not been compared. The value of `low` is not used. The column
+    is selected because no index contains it. Otherwise, SQLite would search the index `entry_in_history` instead of
+    `entries_of_team`.
     """
     own = entries_of(board, at).filter(team=team)
     return own.values_list("score", "compared__next_up", "compared__next_up_tied", "low")

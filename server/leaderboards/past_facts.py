@@ -25,7 +25,10 @@ def past_fact(name: str, board: "ShownBoard", compute: Callable[[], Fact]) -> Fa
 
 
 def past_scores(board: "ShownBoard") -> "array[float]":
-    """Return the scores of all teams on a past leaderboard, lowest first. No database index sorts past entries."""
+    """Return the scores of all teams on a past leaderboard, lowest first.
+
+    They are cached, because no database index contains past entries in order of score.
+    """
 
     def compute() -> "array[float]":
         return array("d", sorted(score for (score,) in board.read(entry_queries.team_scores)))

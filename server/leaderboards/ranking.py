@@ -37,7 +37,7 @@ class Earlier:
 
 
 def entry_of(own: Iterable[Candidate], *, kind: str, finals: int) -> Candidate | None:
-    """Return the submission that becomes a team's entry on a leaderboard of one kind, or None if there is none.
+    """Return the submission that becomes a team's entry on leaderboards of the given kind, or None if there is none.
 
     The entry is the submission with the highest score among the candidates. If several share this score, it is the
     earliest of them. On public leaderboards, all submissions are candidates. On published leaderboards, submissions
@@ -57,7 +57,7 @@ def entry_of(own: Iterable[Candidate], *, kind: str, finals: int) -> Candidate |
 
 
 def counting(own: Iterable[Candidate], *, kind: str, finals: int) -> list[Candidate]:
-    """Return the candidates (a team's scored submissions) that count on leaderboards of one kind, such as "private"."""
+    """Return the candidates (a team's scored submissions) that count on leaderboards of the given kind."""
     if kind == "published":
         return [one for one in own if one.visible]
     return [*own] if kind == "public" else finalists(own, finals=finals)
@@ -66,8 +66,8 @@ def counting(own: Iterable[Candidate], *, kind: str, finals: int) -> list[Candid
 def finalists(own: Iterable[Candidate], *, finals: int) -> list[Candidate]:
     """Return the candidates that count once the phase is over: those that the team selected as final.
 
-    A candidate is a scored submission. If the team selected none, its `finals` submissions with the best public scores
-    count. All submissions of a baseline count, because nobody can select among them.
+    A candidate is a scored submission. If the team selected none, up to `finals` submissions count: those with the best
+    public scores. All submissions of a baseline count, because nobody can select among them.
     """
     candidates = [*own]
     chosen = [one for one in candidates if one.final or one.baseline]
@@ -75,7 +75,7 @@ def finalists(own: Iterable[Candidate], *, finals: int) -> list[Candidate]:
 
 
 def _public_order(candidate: Candidate) -> tuple[Any, ...]:
-    """Return a sort key: the highest public score first, missing scores last, and equal scores by time."""
+    """Return a sort key that puts the highest public score first, missing scores last, and equal scores by time."""
     known = candidate.public_score is not None
     return (not known, -(candidate.public_score or 0.0), candidate.received)
 

@@ -47,7 +47,7 @@ def phases_with_boards(*, slug: str, user: int | None, is_staff: bool) -> QueryS
 
 
 def boards_read_with(phase: Phase, **values: str) -> list[Board] | None:
-    """Return those leaderboards of a phase that have the given field values and were loaded together with the phase.
+    """Return the leaderboards that were loaded together with a phase and have the given field values.
 
     Return None if the phase was loaded without its leaderboards.
     """

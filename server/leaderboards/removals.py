@@ -1,6 +1,6 @@
-"""Reads when teams were removed from the leaderboards of a challenge, for leaderboards that are frozen.
+"""Reads the periods in which teams were removed from the leaderboards of a challenge.
 
-The stored entries of a frozen leaderboard do not show this, because they are older than the removal.
+A frozen leaderboard needs these periods, because its stored entries are older than the removals.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ Window = tuple[datetime, datetime | None]
 
 
 def removed_by(phase: Phase, moment: datetime) -> list[int] | None:
-    """Return the teams that were excluded from the leaderboards at a given time, or None if there are none."""
+    """Return the ids of the teams excluded from the leaderboards at a given time, or None if there are none."""
     return [team for (team,) in removed_teams(challenge=phase.challenge_id, moment=moment)] or None
 
 

@@ -17,9 +17,9 @@ SPLITS = {  # the split (part of a phase's images) whose scores each kind of lea
     Board.Kind.PRIVATE: "private",
     Board.Kind.ALL: "all",
 }
-# Times and ids are read as strings, which have the same order. Most of them are not needed, and parsing them would take
-# longer than reading everything else. The rows are not sorted here, because only equal scores are compared by time.
-# `finals` is the number of final submissions per team with which the phase's current entries were computed; see
+# Times and ids are read as strings, which sort in the same order. Few of them are needed, and parsing all of them would
+# take longer than reading everything else. The rows are not sorted here, because only equal scores are compared by
+# time. `finals` is the number of final submissions per team with which the phase's current entries were computed; see
 # `services.terms.apply_finals`.
 SCORES = """
     SELECT score.split, team.id, score.value, evaluation.published_id, evaluation.id, team.is_baseline,
@@ -59,8 +59,8 @@ def read_scores(phase: Phase, *, signature: str, teams: Collection[int]) -> dict
     """Return the scores of teams, keyed by kind of leaderboard and team.
 
     Disqualified teams, hidden submissions and teams without scores on the split are left out. The result contains the
-    number of final submissions per team, which decides whose scores count. This number is read from the database,
-    because the object `phase` may contain an outdated one.
+    number of final submissions per team, which decides which scores count. This number is read from the database,
+    because `phase` may contain an outdated one.
     """
     words = (phase.pk, phase.pk, Status.SCORED, signature, phase.declared_track.headline)
     rows = select(SCORES, words, teams)

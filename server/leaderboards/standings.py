@@ -91,7 +91,7 @@ def standings(phase: Phase, submissions: Iterable[Submission], *, now: datetime)
     at = phase.freeze_at if phase.is_frozen(now) else None
     without = removed_by(phase, now) if at and teams else None
     entries = entries_at(phase, kind, [*teams], at, without) if teams else []
-    # Maps the ids of those submissions that the leaderboard shows to their standings (ranks).
+    # Maps the id of each submission that the leaderboard shows to its standing (its rank).
     listed: dict[UUID, Standing] = {}
     of_team: dict[int, RankedEntry] = {}
     for entry in entries:
@@ -135,9 +135,9 @@ def entries_at(phase: Phase, kind: str, teams: list[int], at: datetime | None, w
 def listed_entries(
     *, phase: int, signature: str, kind: str, teams: list[int], at: datetime | None, without: list[int] | None
 ) -> QuerySet[Any, Any]:
-    """Return teams' entries, each with its submission, its comparison and the number of teams with a higher score.
+    """Return teams' entries, each with its submission, its comparison result and the number of teams that score higher.
 
-    Entries for an earlier time have no comparison.
+    Entries for an earlier time have no comparison result.
     """
     entries = Entry.objects.present() if at is None else Entry.objects.at(at)
     entries = entries.filter(board__phase=phase, board__signature=signature, board__kind=kind)
@@ -147,9 +147,10 @@ def listed_entries(
 
 
 def deciding_kind(phase: Phase, *, now: datetime) -> str:
-    """Return the kind of leaderboard that decides the ranking: private when its scores are shown, otherwise public.
+    """Return the kind of leaderboard that decides the ranking: private once its scores are shown, otherwise public.
 
-    Without private images, the public leaderboard always decides.
+    Under ladder feedback, "published" takes the place of "public". If the private leaderboard has no entries, for
+    example because there are no private images, it never decides.
     """
     if phase.shows_private(now):
         private = kept_board(phase, split="private", ladder=False, signature=phase.signature)

@@ -62,7 +62,7 @@ def refusal(found: Maintenance, now: datetime) -> Refused:
 
 
 def sentence(found: Maintenance, now: datetime) -> str:
-    """Return the end of a sentence, with the expected end of the maintenance and the reason for it."""
+    """Return the second half of a sentence: how long the maintenance will take, and the reason for it."""
     reason = f": {found.reason.rstrip('.')}" if found.reason else ""
     if found.until > now:
         return f"until about {utc_text(found.until)}{reason}."

@@ -36,10 +36,10 @@ ACCEPTED_AT_ONCE = 64
 SPACE_IN_UPLOADS = 4
 TIMEOUT_SECONDS = 20.0
 # Maximum time for which a client's bytes are read and discarded after the last response. If the connection were closed
-# while the client is still sending, the client might not read the response.
+# while the client was still sending, the client might not read the response.
 LINGER_SECONDS = 30.0
 SILENCE_SECONDS = 2.0
-# If disk space is short, a connection may be closed if transferring its stored bytes would take longer than this.
+# When disk space is short, a connection may be closed if it needs longer than this to transfer its stored bytes.
 MAX_TRANSFER_SECONDS = 4 * 3600.0
 
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"

@@ -186,7 +186,7 @@ class Environment:
         )
 
     def folder(self, var: str, *, default: Path) -> Path:
-        """Return the folder that an environment variable names. If it is missing, it is created for its owner alone."""
+        """Return the folder that an environment variable names. If it is missing, it is created with mode 700."""
         path = Path(self.text(var, default=str(default)))
         try:
             path = path.resolve()

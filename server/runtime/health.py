@@ -14,7 +14,7 @@ from server.stored_files.failures import StoreUnavailable
 
 # Key of the Redis hash with the heartbeats of the workers. Every few seconds, each worker writes the Redis server's
 # time to this hash. Files cannot be used, because workers may run on other machines. The database is not used, because
-# of the frequent writes.
+# heartbeats would write to it too often.
 WORKERS_KEY = "podium:workers"
 # The key of the Redis hash with the workers that take no jobs, because they cannot read the stored files. Earlier
 # versions of Podium ignore this key.

@@ -16,11 +16,11 @@ WAIT_SECONDS = 120.0
 RETRY_SECONDS = 1.0
 # key of the PostgreSQL advisory lock for migrations: an arbitrary number that nothing else uses in this database
 LOCK = 7_306_141
-# A migration waits this long for a lock, which is less than PostgreSQL's `deadlock_timeout` of one second. It is tried
-# again so many times, and then without this limit.
+# A migration waits this long for a lock, which is less than PostgreSQL's `deadlock_timeout` of one second. After
+# LOCK_ATTEMPTS attempts, the migration is run without this limit.
 LOCK_MILLISECONDS = 500
 LOCK_ATTEMPTS = 30
-LOCK_NOT_AVAILABLE = "55P03"  # the code of PostgreSQL's error
+LOCK_NOT_AVAILABLE = "55P03"  # PostgreSQL's error code for a lock that could not be acquired in time
 
 
 def refuse_newer(database: BaseDatabaseWrapper) -> None:
@@ -64,11 +64,11 @@ def migrate(database: BaseDatabaseWrapper) -> None:
 
 @contextmanager
 def short_locks(database: BaseDatabaseWrapper) -> Iterator[None]:
-    """Let statements in the block fail if they wait longer than LOCK_MILLISECONDS for a lock.
+    """Make statements in the block fail if they wait longer than LOCK_MILLISECONDS for a lock.
 
-    A migration that changes several tables can deadlock with a request that reads them. PostgreSQL ends a deadlock
-    after a second, and may choose the request. With this limit, the migration fails before that. It is then undone, and
-    can be repeated.
+    A migration that changes several tables can deadlock with a request that reads them. PostgreSQL resolves a deadlock
+    after a second, and may abort the request. With this limit, the migration fails before that. It is then rolled back
+    and can be repeated.
     """
     if database.vendor != "postgresql":
         yield

@@ -5,8 +5,8 @@ from itertools import chain
 from operator import attrgetter
 from typing import Generic, TypeVar
 
-# If there are too many connections, client addresses with more than this number lose theirs first. The number is enough
-# for a browser, which opens six, and for a program that uploads files at the same time.
+# If there are too many connections, those of client addresses with more than this number are closed first. The number
+# is enough for a browser, which opens six, and for a program that uploads files at the same time.
 FEW = 8
 # Until the request headers arrive, the address of a client behind a proxy is unknown, and its connections are counted
 # under this placeholder. Their number is not limited.
@@ -22,8 +22,8 @@ class Share(Generic[C]):
     count: int = 0
     # Idle connections have not received all request headers yet, or are waiting for the next request.
     idle: "dict[C, None]" = field(default_factory=dict)
-    # Connections that are not idle are receiving a body or sending a response. They count as slow until they have been
-    # measured to be fast enough to count as steady.
+    # Connections that are not idle are receiving a body or sending a response. They count as slow until their
+    # measured speed is high enough for them to count as steady.
     slow: "dict[C, None]" = field(default_factory=dict)
     steady: "dict[C, None]" = field(default_factory=dict)
 
@@ -43,8 +43,8 @@ class Share(Generic[C]):
 class Shares(Generic[C]):
     """Connections grouped by client address.
 
-    If there are too many, some of the connections that wait for their client are closed. The others are in use by
-    threads.
+    If there are too many, some of the connections that wait for their client are closed. Connections that threads are
+    using are never closed.
     """
 
     def __init__(self, *, most: int, most_of_one: int) -> None:

@@ -64,7 +64,7 @@ def enqueue_on_commit(kind: type[Model], key: UUID | int) -> None:
 
 
 def is_empty_above(kind: type[Model]) -> bool:
-    """Return whether no message waits that a worker would receive before the messages for this kind of job.
+    """Return whether the broker has no messages that a worker would receive before those for this kind of job.
 
     If the broker does not respond, return False.
     """

@@ -56,7 +56,7 @@ def submissions_with_phase(*, pk: UUID, user: int, is_staff: bool) -> QuerySet[A
 
 @compiled_query
 def numbers_of_submissions(*, team: int, phase: int) -> QuerySet[Any, Any]:
-    """Return how many submissions a team has in a phase, and how many of them it has selected to count (as final)."""
+    """Return how many submissions a team has in a phase, and how many of them it has selected as final."""
     own = Submission.objects.order_by().filter(team=team, phase=phase).values("team")
     return own.annotate(every=Count("pk"), final=Count("pk", filter=Q(final=True))).values_list("every", "final")
 

@@ -1,7 +1,7 @@
 """Runs the benchmarks of `make bench` and writes their results to the tables in BENCHMARKS.md.
 
-`python -m tests.benchmarks.bench SECTION…` runs only the given sections and leaves the others unchanged. The modules in
-`sections` have the names of the sections. A row of a table declares its `Goal` and yields what was measured (`rows`).
+`python -m tests.benchmarks.bench SECTION…` runs only the given sections and leaves the others unchanged. Each module in
+`sections` has the name of its section, and contains a function that yields the rows of the table; see `rows`.
 """
 
 import os

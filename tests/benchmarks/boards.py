@@ -85,7 +85,7 @@ def requests() -> dict[str, Callable[[], None]]:
         validator = client.get(address).headers.get("ETag", "") if status == 304 else ""
 
         def deed() -> None:
-            if fresh:  # Facts about past leaderboards stay in their caches, because the past does not change.
+            if fresh:  # Caches of past leaderboards are not cleared, because the past does not change.
                 caches["boards"].clear()
             answer = client.get(address, headers={"If-None-Match": validator} if validator else {})
             assert answer.status_code == status, (address, answer.status_code)

@@ -1,7 +1,7 @@
 """Writes an Open Images ground truth and a submission as COCO JSON, for programs that read only this format.
 
-COCO has neither labels of whole images nor a hierarchy of classes, so both are left out. A group-of box becomes a
-crowd.
+COCO has neither image-level labels nor a hierarchy of classes, so both are left out. A group-of box becomes a crowd
+annotation.
 """
 
 import csv

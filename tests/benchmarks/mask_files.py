@@ -1,6 +1,6 @@
-"""Writes segmentation data as large as a real challenge: outlines of a few hundred columns in images of one megapixel.
+"""Writes segmentation data as large as a real challenge, with masks that are a few hundred pixels wide.
 
-The classes and their hierarchy are those of :mod:`tests.benchmarks.challenge`.
+The images have less than one megapixel. The classes and their hierarchy are those of :mod:`tests.benchmarks.challenge`.
 """
 
 import base64
@@ -30,7 +30,7 @@ HEADS = {
 
 
 def packed(rng: np.random.Generator, box: Ints, sides: Ints) -> TextColumn:
-    """Return a mask in each of the boxes as a string: an ellipse with an irregular outline.
+    """Return the encoded mask of an object in each box. Each mask is an ellipse with an irregular outline.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def packed(rng: np.random.Generator, box: Ints, sides: Ints) -> TextColumn:
 
 
 def run_lengths(rng: np.random.Generator, box: Ints, sides: Ints) -> tuple[Ints, Ints]:
-    """Return the lengths of the runs of all masks, one mask after another, and the end of each mask among them."""
+    """Return the run lengths of all masks, one mask after another, and the index at which each mask ends."""
     wide, tall = sides.T
     left, right = box[:, 0] * wide // 1_000_000, box[:, 1] * wide // 1_000_000
     columns = np.maximum(np.minimum(right, wide - 1) - left, 1)
@@ -64,7 +64,7 @@ def run_lengths(rng: np.random.Generator, box: Ints, sides: Ints) -> tuple[Ints,
     bottom = np.clip((middle[mask] + half * wobble[1]).astype(np.int64), top + 1, height - 2)
     column = left[mask] + across
     runs = np.stack([column * height + top, column * height + bottom], axis=1)
-    # Each mask ends with a run outside it, so it has two runs for each column, and one more.
+    # Each column of a mask adds two runs. After them, one run covers the rest of the image.
     where = np.repeat(2 * stops, 1)
     edges = np.insert(runs.ravel(), where, wide * tall)
     ends = where + np.arange(1, len(box) + 1)
@@ -77,7 +77,7 @@ def run_lengths(rng: np.random.Generator, box: Ints, sides: Ints) -> tuple[Ints,
 def compressed(lengths: Ints, ends: Ints) -> tuple[bytes, Ints]:
     """Return the compressed form of masks, one mask after another, and the number of characters of each mask.
 
-    It is the form that COCO defines: from the fourth run on, the difference from the run two positions before.
+    The format is that of COCO. From the fourth run on, it stores the difference from the run two positions earlier.
     """
     begins = np.append(0, ends[:-1])
     index = np.arange(len(lengths)) - np.repeat(begins, ends - begins)

@@ -60,7 +60,7 @@ def main(track: str, truth: str, file: str, text: str) -> None:
 
 
 def made(request: ScoringRequest, *, explained: bool) -> Report:
-    """Score a file, and shorten the explanation of each split if there is one."""
+    """Return the report on a file. If `explained` is true, also build the explanation of each split."""
     report = score(request)
     for split in report.splits if explained else ():
         explanation(report, split)

@@ -1,6 +1,7 @@
 """Scores or explains a file with masks, and prints the lowest CPU time and the peak memory of this process as JSON.
 
-Usage: `measure_masks.py TRUTH FILE TIMES EXPLAINED`. EXPLAINED is 1 or 0. The rows of the matches are not written.
+Usage: `measure_masks.py TRUTH FILE TIMES EXPLAINED`. The file is scored TIMES times. If EXPLAINED is 1,
+each run also explains the score. The rows of the match table are not written.
 """
 
 import json

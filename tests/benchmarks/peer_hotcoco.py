@@ -1,6 +1,6 @@
 """Scores a file with hotcoco and prints the CPU time in seconds. The file must have one prediction per row.
 
-Usage: `peer.py BOXES HIERARCHY PREDICTIONS`.
+Usage: `peer_hotcoco.py BOXES HIERARCHY PREDICTIONS`.
 """
 
 import sys

@@ -1,7 +1,7 @@
 """Explains the score of a file with tidecv, and prints the CPU time in seconds.
 
 Usage: `peer_tidecv.py TRUTH PREDICTIONS`. Both files are COCO JSON. The ground truth is read before the time is
-measured. tidecv's own reader of ground truths needs a mask for each object, so the objects are added here.
+measured. The ground truth reader of tidecv requires a mask for each object, so this program adds the objects itself.
 """
 
 import json

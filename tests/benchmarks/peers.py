@@ -10,7 +10,7 @@ PROGRAMS = Path(__file__).parent
 
 
 class PeerFailed(Exception):
-    """Raised if a package cannot be installed, or if the program that uses it fails. The text states the reason."""
+    """Raised if a package cannot be installed, or if the program that uses it fails. The message states the reason."""
 
 
 def cpu_of_peer(package: str, program: str, *arguments: Path, seconds: float) -> float:

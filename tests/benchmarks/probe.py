@@ -28,11 +28,11 @@ def report(name: str, seconds: float) -> None:
 
 @worker_process_init.connect
 def measure_jobs(**signal: Any) -> None:
-    """Append the duration of each job, in seconds, to a Redis list with the name of the task for this kind of job.
+    """Make the worker push the duration of each job, in seconds, to the Redis list `answers:TASK` of its task.
 
-    A task may work on several jobs, so the duration of tasks would not be comparable.
+    A task may work on several jobs, so the durations of tasks would not be comparable.
     """
-    from worker import tasks  # Only the worker imports its tasks. The benchmark imports this module, too.
+    from worker import tasks  # Imported here, so that a benchmark can import this module without the tasks.
 
     work = tasks.work
 

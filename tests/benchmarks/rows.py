@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "build" / "bench"
 GOLDEN = ROOT.parent / "shared" / "golden"
 # Number of rounds of a benchmark. In each round, the two programs to compare run one directly after the other, so that
-# both face the same load of the machine.
+# the load of the machine affects both equally.
 ROUNDS = 5
 
 Measured = TypeVar("Measured")

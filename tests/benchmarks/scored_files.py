@@ -47,7 +47,7 @@ def made() -> Made:
 
 @cache
 def golden(case: str, track: str) -> tuple[Path, Path] | None:
-    """Return the prepared ground truth and the submission of a golden case, or None if there are no golden cases."""
+    """Return the prepared ground truth and the submission of a golden case, or None if the case does not exist."""
     if not (GOLDEN / case).exists():
         return None
     truth, file = FOLDER / f"{case}.podium", FOLDER / f"{case}.csv"

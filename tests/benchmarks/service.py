@@ -1,4 +1,4 @@
-"""Measures how long the real service takes to score a small file and to complete its page, and a bare round trip.
+"""Measures how long the real service takes to run an empty task, to score a small file, and to complete its page.
 
 `python -m tests.benchmarks.service MADE` prints lists of seconds as JSON. MADE is a folder that was written by
 `challenge.write`.
@@ -64,7 +64,7 @@ def main(made: str) -> None:
 def measured(service: Running, predictions: Path) -> dict[str, list[float]]:
     """Return three lists of seconds: to run a task that does nothing, to score a file, and to complete its page.
 
-    They are measured alternately, so that all face the same machine load. The first round is discarded.
+    They are measured in turn, so that the load of the machine affects all equally. The first round is discarded.
     """
     url = json.loads((service.home / "runtime.json").read_text())["redis_url"]
     celery = Celery(broker=url.replace("unix://", "redis+socket://", 1))
@@ -106,7 +106,7 @@ def wait_until_complete(service: Running, broker: "Redis", identifier: str) -> N
 
 
 def is_complete(service: Running, identifier: str) -> bool:
-    """Return whether a report contains all that the page of a submission shows: scores, intervals, explanation."""
+    """Return whether a report contains all data on the page of a submission: scores, intervals and explanation."""
     status, report = service.ask("GET", f"/api/v1/submissions/{identifier}/report")
     return status == 200 and report["explanation"] == "ready" and all(map(has_intervals, report["splits"].values()))
 
@@ -132,7 +132,7 @@ def slice_of(head: bytes, rows: list[bytes]) -> bytes:
 
 
 def answer(broker: "Redis", task: str) -> float:
-    """Wait until the worker has done a job of this task, and return the duration of the job in seconds."""
+    """Wait until the worker has finished a job of the given task, and return the duration of the job in seconds."""
     found = broker.blpop([f"answers:{task}"], timeout=PATIENCE_SECONDS)
     if not found:
         raise RuntimeError(f"{task} was not done within {PATIENCE_SECONDS} s")

@@ -183,7 +183,7 @@ def with_passwords(make: Make) -> Iterator[Reader]:
 
 
 def enter(client: Client, user: User) -> None:
-    """Log in, and confirm the password, which some pages require.
+    """Log in, and confirm the password, because some pages require a recent confirmation.
 
     If the user has a second factor, the login remains incomplete.
     """
@@ -192,7 +192,7 @@ def enter(client: Client, user: User) -> None:
 
 
 def by_links(make: Make) -> Iterator[Reader]:
-    """Yield users who have opened a link in an email or an invitation link."""
+    """Yield users with the pages for links in emails, for an invitation link, and for the offer of a role."""
     nobody = Client()
     user, captain, guest = make.user(username="x" * 60), make.user(), make.user()
     address = EmailAddress.objects.get_or_create(user=user, email=user.email, defaults={"verified": False})[0]
@@ -250,7 +250,7 @@ def addresses(member: User, make: Make, scored: Scored) -> list[str]:
 
 
 def pages_of_teams(phase: Phase, team: Team, member: User, make: Make) -> list[str]:
-    """Create invitations and proposed team merges of all kinds, and return the URLs of their pages."""
+    """Create invitations of all kinds and a proposed merge, and return relative URLs of pages about teams."""
     TeamProfile.objects.create(team=team, method=LONG, paper_url=f"https://example.org/{LONG}{LONG}")
     captain, mate = make.user(username="v" * 60), make.user()
     Membership.objects.create(team=team, challenge=phase.challenge, user=mate, rules_accepted_at=team.created_at)

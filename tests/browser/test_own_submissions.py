@@ -1,4 +1,4 @@
-"""On a phone, a participant submits, annotates, filters, downloads and compares files, and selects final ones."""
+"""On a phone, a participant submits, annotates, filters, downloads and compares files, and selects the final ones."""
 
 from pathlib import Path
 

@@ -42,7 +42,7 @@ with transaction.atomic():
 
 
 class Installation:
-    """One installation on several simulated hosts. Its servers run on this machine, each worker on its own host."""
+    """One installation on several simulated hosts. Its servers run on this machine, and each worker on its own host."""
 
     def __init__(self, network: Network, folder: Path, **shared: object) -> None:
         self.network, self.folder = network, folder

@@ -1,6 +1,6 @@
-"""An old version of the service, from the project's history, serves people while this version is started beside it.
+"""An old version of the service, from the project's history, serves users while this version is started beside it.
 
-Drill 35 upgrades between synthetic releases. This drill upgrades from a version that people have run.
+Drill 35 upgrades between synthetic releases. This drill upgrades from a version that was in use.
 """
 
 import os
@@ -33,9 +33,9 @@ from tests.flows.test_parts import Hosts
 
 pytestmark = pytest.mark.processes
 
-# The last commit before accounts of django-allauth, stored entries of leaderboards and checksums in ground truths.
+# The last commit with neither accounts of django-allauth, nor stored leaderboard entries, nor checksums in truths.
 OLD_VERSION = "c85bc0e4c06a1907925d1d62a1bf250fae0dea5c"
-# UPLOADS_BEFORE is the number of uploads to the old web server before the new worker is there.
+# UPLOADS_BEFORE is the number of uploads to each web server before the new worker starts.
 REQUESTS, UPLOADS_EACH, UPLOADS_BEFORE, SCORED_BEFORE = 1000, 25, 12, 20
 PEOPLE = tuple(f"person{number}" for number in range(5))
 PAGES = (
@@ -45,7 +45,7 @@ PAGES = (
     "/api/v1/challenges/flows/phases/main/leaderboard",
     "/api/v1/challenges/flows/phases/main/submissions",
 )
-# After a host was removed from the proxy, its last requests end within this time.
+# Seconds to wait for the last requests to a host after it has been removed from the proxy.
 DRAIN_SECONDS = 1.0
 START_SECONDS = END_SECONDS = 600.0
 
@@ -76,7 +76,7 @@ def checked_out(commit: str) -> Path:
 
 
 def install_missing(source: Path) -> None:
-    """Install the packages of an old version that this version does not have, or has in another version."""
+    """Install the pinned packages of an old version, except those that are already installed in the pinned version."""
     pins = re.findall(r"^([\w.-]+)==(\S+?)(?:\s*#.*)?$", (source / "requirements.txt").read_text(), re.MULTILINE)
     installed = {normalized(one.name): one.version for one in distributions()}
     missing = [f"{name}=={version}" for name, version in pins if installed.get(normalized(name)) != version]
@@ -89,17 +89,17 @@ def normalized(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-# An old score has a rerun for its interval. If a worker of this version takes it, the submission gets a second score,
-# with the signature of this version. No submission has two scores with the same signature.
+# Selects submissions with two scores of the same signature, which must not exist. Two scores with different signatures
+# are allowed: a worker of this version that computes the interval of an old score adds a score with its own signature.
 REPEATED = "SELECT 1 FROM submissions_evaluation GROUP BY submission_id, signature HAVING count(*) > 1"
 
 
 class Visitors:
-    """People who read pages and upload files. `webs` are the web servers that take turns to receive their requests."""
+    """Simulated users who read pages and upload files. `webs` maps names to the web servers that share the requests."""
 
     def __init__(self, content: bytes, **webs: Running) -> None:
         self.content, self.webs = content, webs
-        self.most = UPLOADS_BEFORE  # for each web server
+        self.most = UPLOADS_BEFORE  # The maximum number of uploads to each web server.
         self.over = threading.Event()
         self.numbers = count()
         self.statuses, self.uploads = Counter[tuple[str, int]](), Counter[tuple[str, int]]()
@@ -144,14 +144,14 @@ class Visitors:
         return sum(number for (of, _), number in counts.items() if of == name)
 
     def wait(self, *, uploads: int, requests: int = 0) -> None:
-        """Wait until each web server has received this many uploads, and all of them this many requests."""
+        """Wait until each web server has received `uploads` uploads, and all together `requests` page requests."""
         while self.statuses.total() < requests or any(self.total(self.uploads, n) < uploads for n in self.webs):
             assert not any(one.done() for one in self.running), "a visitor met an error"
             time.sleep(0.1)
 
 
 class PatientHosts(Hosts):
-    """Hosts on which a service may start slowly, because two versions of it and their visitors share the processors."""
+    """Hosts on which a service has more time to start, because two versions and their visitors share the processors."""
 
     def add(self, name: str, **more: object) -> Running:
         running = super().add(name, **more)
@@ -174,7 +174,7 @@ def hosts(tmp_path: Path) -> Iterator[Hosts]:
 
 @pytest.fixture
 def bundle(small: Path, tmp_path: Path) -> Path:
-    """Return the folder of a challenge bundle without a salt, because the old version does not know salts."""
+    """Return the folder of a challenge bundle without a salt, because the old version does not support salts."""
     folder = tmp_path / "bundle"
     shutil.copytree(small, folder)
     (folder / "phases" / "main" / "truth" / "salt.txt").unlink()
@@ -198,8 +198,8 @@ def populated(hosts: Hosts, bundle: Path, content: bytes) -> Running:
 def stop_worker(old: Running) -> None:
     """Stop the worker of the old version, which cannot read ground truths that this version has prepared.
 
-    The old version cannot start its parts separately, and its supervisor would start the worker again. So the
-    supervisor is frozen.
+    The old version cannot start its parts separately, and its supervisor would start the worker again.
+    Therefore, the supervisor is frozen first.
     """
     first, _ = old.worker()
     old.process.send_signal(signal.SIGSTOP)
@@ -208,7 +208,7 @@ def stop_worker(old: Running) -> None:
 
 
 def is_running(process: int) -> bool:
-    """Return whether a process has not ended. A process that has ended remains until its parent reads its status."""
+    """Return whether a process is not a zombie, that is, an ended process whose status its parent has not read."""
     return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
 
 
@@ -218,7 +218,7 @@ def test_an_old_version_serves_while_this_one_starts(hosts: Hosts, bundle: Path,
     old = populated(hosts, bundle, content)
     with Visitors(content, old=old) as visitors:
         visitors.wait(uploads=UPLOADS_BEFORE // 2)
-        new = hosts.start("web", "web")  # migrates the database while the old version serves it
+        new = hosts.start("web", "web")  # Migrates the database while the old version still uses it.
         new.token, new.tokens = old.token, old.tokens
         visitors.webs = {"old": old, "new": new}
         visitors.wait(uploads=UPLOADS_BEFORE)
@@ -233,7 +233,7 @@ def test_an_old_version_serves_while_this_one_starts(hosts: Hosts, bundle: Path,
         old.send(signal.SIGTERM)
     all_ended(new, seconds=END_SECONDS)
     seen = counted(new)
-    # The old worker records scores, but no entries of leaderboards, which its version does not store.
+    # The old worker records scores but no leaderboard entries, because its version does not store them.
     before, _, after = (new.run("manage.py", "verify_board", *words) for words in ((), ("--rebuild",), ()))
     wrong = re.search(r"(\d+) entries of", before.stderr)
     figures(

@@ -1,4 +1,4 @@
-"""Jobs of lower priority progress although jobs of higher priority wait all the time."""
+"""Jobs of lower priority make progress even if jobs of higher priority are always waiting."""
 
 import json
 import signal
@@ -14,12 +14,13 @@ from tests.flows.taking_part import make_bundle
 pytestmark = pytest.mark.processes
 
 TEAMS, FILES, IMAGES = 6, 150, 6000
-# A tenth of the time is reserved. Turns are whole jobs, so the measured share may be slightly lower.
+# A tenth of the worker's time is reserved for reruns. Jobs are not interrupted, so the measured share may be slightly
+# lower.
 SHARE_AT_LEAST = 0.09
 
 
 def upload_while_frozen(service: Running, content: bytes) -> None:
-    """Fill the queue while the worker is frozen, because uploads take longer than scoring them."""
+    """Fill the queue while the worker is frozen, because uploading files takes longer than scoring them."""
     service.freeze()
 
     def upload(number: int) -> None:
@@ -52,7 +53,7 @@ def seconds_by_purpose(service: Running, start: int) -> Counter[str]:
 def test_reruns_get_their_share_of_the_time_while_submissions_wait(
     opened: Open, tmp_path_factory: pytest.TempPathFactory, figures: Figures
 ) -> None:
-    # A turn comes after nine seconds of scores, so the share is exact only if scoring takes much longer.
+    # A rerun runs after nine seconds of scoring, so the measured share is accurate only if scoring takes much longer.
     bundle = make_bundle(tmp_path_factory.mktemp("bundle"), images=IMAGES)
     people = tuple(f"team{number}" for number in range(TEAMS))
     service = opened(people=people, bundle=bundle, WORKER_PROCESSES=1, INTERVAL_REPLICATES=500)

@@ -1,4 +1,4 @@
-"""Three releases of a service are deployed in turn, host by host, while people read and upload.
+"""Three releases of a service are deployed in turn, host by host, while users read pages and upload files.
 
 The releases are those of the app `releases`, which migrates the shared database twice: first it adds a column that the
 next release needs (expand), then it removes the column that the previous release needed (contract).

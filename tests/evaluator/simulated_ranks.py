@@ -1,8 +1,8 @@
 """Simulated leaderboards of teams whose true ranks are known.
 
-Each leaderboard has a random test set, from which the replicates of all teams are drawn. A score is hits / objects. A
-test set has 500 images with 1 to 5 objects each. Teams differ in how much their results vary between images, and in how
-much of that variation they share.
+Each leaderboard, except those of ``spaced_teams``, has a random test set, from which the replicates of all teams are
+drawn. A score is hits / objects. A test set has 500 images with 1 to 5 objects each. Teams differ in how much their
+results vary between images, and in how much of that variation they share.
 """
 
 from collections.abc import Iterable
@@ -88,7 +88,7 @@ def ten_teams(number: int, *, replicates: int, truths: Numbers = THREE_EQUAL) ->
 
 
 def many_teams(number: int, *, teams: int, replicates: int) -> Board:
-    """Return a simulated leaderboard of many teams, a tenth of which have the same true score as another team.
+    """Return a simulated leaderboard of many teams. A tenth of them get the true score of another team.
 
     The bootstrap weights have a multinomial distribution.
     """

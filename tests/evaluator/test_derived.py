@@ -22,7 +22,7 @@ QUALITIES = (0.4, 0.8)
 
 @pytest.fixture(autouse=True)
 def empty(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Begin without any data, and treat files that were just written as settled."""
+    """Remove all kept data, and treat files that were just written as settled, as if they were old."""
     monkeypatch.setattr(file_states, "SETTLED_NS", 0)
     module._KEPT.clear()
 
@@ -73,8 +73,8 @@ def test_data_of_a_file_that_was_just_written_is_not_kept(
 
 
 def test_data_of_a_part_of_a_ground_truth_is_not_kept(tmp_path: Path, compute: Callable[[], int]) -> None:
-    """The reference implementation restricts ground truths to some objects. Their data would be mixed with those of
-    the whole ground truth."""
+    """The reference implementation restricts ground truths to some objects. If the data of such a part were kept,
+    they would be mixed with those of the whole ground truth."""
     whole = Truth.load(prepared(DETECTION, tmp_path))
     derived(whole, "number", compute)
     part = Truth(whole.track, whole.sha256, whole.parameters, whole.flags, whole.texts, dict(whole.arrays))

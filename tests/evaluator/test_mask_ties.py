@@ -8,7 +8,7 @@ from evaluator.tracks.segmentation.scorer import ties_of
 
 
 def test_masks_of_the_same_group_and_box_are_ordered_by_their_compressed_form() -> None:
-    """The other masks are never compared, so their order does not matter."""
+    """If two masks differ in their group or box, their order does not depend on their compressed forms."""
     rng = np.random.default_rng(3)
     texts = np.array([bytes(text) for text in rng.integers(48, 80, (500, 2), np.uint8)], object)
     sizes = np.ones((500, 2), np.int64)

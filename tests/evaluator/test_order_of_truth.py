@@ -1,4 +1,4 @@
-"""In every track, output does not depend on the row order of ground truth files, which could reveal answers."""
+"""In every track, output does not depend on the row order of ground truth files, because it could reveal answers."""
 
 import json
 import random

@@ -164,8 +164,8 @@ def test_stored_draws_have_a_name_for_each_salt_and_are_private(tmp_path: Path) 
     assert {path.stat().st_mode & 0o777 for path in kept} == {0o600}
 
 
-# The attacker in the following tests has the code of the evaluator, one score with its interval, and everything that is
-# published about a ground truth.
+# The attacker in the following tests has the code of the evaluator, the scores and intervals of the attacker's own
+# submissions, and everything that is published about a ground truth.
 
 IMAGES, HITS = 12, 5
 

@@ -95,7 +95,7 @@ def test_every_mask_has_one_outcome(tmp_path: Path) -> None:
 def test_masks_are_compared_only_once_with_objects_of_their_class(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The explanation uses the overlaps of the score. It compares only false positives, and with other objects."""
+    """The explanation reuses overlaps from scoring. It compares only false positives with objects of other classes."""
     compared: list[int] = []
     monkeypatch.setattr(scorer, "mask_iou", noted(compared, scorer.mask_iou))
     monkeypatch.setattr(explanation, "mask_iou", noted(compared, explanation.mask_iou))

@@ -93,7 +93,7 @@ class Visitor:
     def crawl(self, seeds: Iterable[str]) -> Iterator[Output]:
         """Visit the given URLs and, recursively, all linked pages, and yield their contents.
 
-        Each page is visited with only a few different query strings.
+        For each kind of page, only a few links with query strings are followed.
         """
         waiting, seen, asked = deque(seeds), set[str](), Counter[str]()
         while waiting:

@@ -78,7 +78,7 @@ class Planting:
         assert not [value for value in self.planted.all if value in self.submission.replace(".", "")]
 
     def plant_numbers(self) -> None:
-        """Append digits to the coordinates in the ground truth. Equal numbers get the same digits in every file."""
+        """Append digits to the coordinates in the ground truth. In CSV files, equal numbers get the same digits."""
 
         def longer(found: re.Match[str]) -> str:
             more = f"{int(sha256(found[0].encode()).hexdigest(), 16):d}"[:DIGITS]

@@ -2,7 +2,7 @@
 
 After each event, leaderboards are compared with the submissions, and ties and rank intervals are recomputed. At the
 end, the leaderboards at every earlier time are read from the history in the database, and compared with those that were
-shown then. The environment variable EVENTS is the number of events; a thousand events take some minutes. If some kind
+shown then. The environment variable EVENTS is the number of events; a thousand events take a few minutes. If some kind
 of event in KINDS has not succeeded after EVENTS events, up to four times as many events follow.
 """
 

@@ -69,7 +69,7 @@ def change(submission: Submission, user: User) -> str:
 
 
 def compare(rerun: Rerun) -> str:
-    """Record the bootstrap replicates of a submission, as a worker does after a rerun (scoring it again)."""
+    """Record the bootstrap replicates of a submission, as a worker does after it has scored the submission again."""
     claimed = leases.claim(Rerun, rerun.pk)
     split = {"headline": "mAP", "metrics": {"mAP": rerun.pk / 1000}, "intervals": {}}
     report = {"signature": "race", "splits": {"public": split}}

@@ -13,8 +13,8 @@ from tests.flows.taking_part import open_challenge
 
 pytestmark = [pytest.mark.processes, pytest.mark.enable_socket]
 
-# Passes a listening socket to a program in the way in which systemd does. Arguments: the socket's file descriptor, and
-# the arguments of Python.
+# Passes a listening socket to a program as systemd does. Arguments: the socket's file descriptor, and the arguments of
+# Python.
 AS_SYSTEMD = """
 import os, sys
 os.dup2(int(sys.argv[1]), 3)

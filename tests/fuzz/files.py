@@ -144,7 +144,7 @@ def borders(block: int, look_back: int, batch: int) -> Iterator[None]:
 
 @contextmanager
 def guarded_blocks() -> Iterator[None]:
-    """Copy every block that kernels read into memory that is followed by a guard page.
+    """Before kernels read a block, copy the block to memory that is followed by a guard page.
 
     With NUMBA_BOUNDSCHECK=1, an access beyond the array raises an exception before it can reach the guard page.
     """

@@ -33,7 +33,7 @@ PAGES: dict[str, Methods] = {
     CHALLENGE + "changes": {"GET": who(200)},
     CHALLENGE + "rules": {"GET": who(200)},
     CHALLENGE + "join": {"POST": who(302, organizers=403)},
-    CHALLENGE + "announcements": {"GET": who(200), "POST": who(403, editors=422)},  # An announcement needs a text.
+    CHALLENGE + "announcements": {"GET": who(200), "POST": who(403, editors=422)},  # The announcement has no text.
     CHALLENGE + "team": {"GET": who(200, nobody=302, organizers=403)},
     # Only captains, who are the users with the roles "member" and "rival", may rename a team or change its profile. All
     # forms are empty.
@@ -90,7 +90,7 @@ PAGES: dict[str, Methods] = {
     CHALLENGE + "leaderboard.csv": {"GET": who(200)},
     CHALLENGE + "leaderboard.csv?split=private": {"GET": who(403, organizers=200)},
     CHALLENGE + "leaderboard.csv?split=all": {"GET": who(403, organizers=200)},
-    # While the phase is open, only organizers may request the results. The status is 409, because they are not final.
+    # The results are not final while the phase is open, so organizers get 409. Nobody else may request the results.
     CHALLENGE + "results.json": {"GET": who(403, organizers=409)},
     CHALLENGE + "results.csv": {"GET": who(403, organizers=409)},
     CHALLENGE + "?phase=none": {"GET": who(404)},
@@ -98,7 +98,7 @@ PAGES: dict[str, Methods] = {
     SUBMISSION + "report/<slug:tab>": {"GET": who(404, nobody=302, team=200, organizers=200)},
     SUBMISSION + "panel": {"GET": who(404, nobody=401, team=200, organizers=200)},
     SUBMISSION + "report.json": {"GET": who(404, nobody=302, team=200, organizers=200)},
-    # The settings of the phase hide the results per class, so files with such results do not exist for anybody.
+    # The settings of the phase hide the results per class, so the files with these results do not exist for any role.
     SUBMISSION + "classes.csv": {"GET": who(404, nobody=302)},
     SUBMISSION + "curves.csv": {"GET": who(404, nobody=302)},
     SUBMISSION + "file": {"GET": who(404, nobody=302, team=200, organizers=403)},
@@ -206,8 +206,8 @@ API: dict[str, Methods] = {
         "POST": who(403, nobody=401, editors=422),
     },
     API_PHASE + "/teams/<int:team_id>/grants/<int:grant_id>/take-back": {"POST": who(403, nobody=401, editors=422)},
-    # An empty body or form is rejected with 422. The baseline URLs with `team_id` lead to 404, because that team is not
-    # a baseline.
+    # An empty body or form is rejected with 422. The status of the baseline URLs with `team_id` is 404, because that
+    # team is not a baseline.
     API_CHALLENGE + "/blocks": {
         "GET": who(403, nobody=401, organizers=200),
         "POST": who(403, nobody=401, editors=422),

@@ -74,7 +74,7 @@ def test_what_ladder_feedback_shows_is_decided_by_one_condition() -> None:
 
 
 def test_leases_are_written_by_one_module() -> None:
-    """Only `leases.py` writes the two columns for the lease on a job. Other modules may only use them in filters."""
+    """Only `leases.py` writes the two columns for the lease on a job. Other modules may use them only in filters."""
     written = re.compile(r"(\"lease_(?:token|until)\"\s*:|update\([^)]*lease_(?:token|until)\s*=)")
     assert {str(path) for path in server_files() if written.search((ROOT / path).read_text())} == {LEASES}
 

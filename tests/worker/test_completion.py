@@ -1,4 +1,4 @@
-"""If nothing else waits, the task that scores a small file also computes its intervals and its explanation."""
+"""The task that scores a small file also computes its intervals and explanation if no more urgent job is waiting."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -27,7 +27,7 @@ Messages = dict[type, int]
 
 @pytest.fixture
 def messages(monkeypatch: pytest.MonkeyPatch, inline_queue: InlineQueue) -> Messages:
-    """Return the numbers of messages that wait in the broker, which tests can change."""
+    """Replace the numbers of messages in the broker with numbers that tests can change, and return these numbers."""
     numbers: Messages = {Submission: 0, Rerun: 0}
     monkeypatch.setattr(queue, "waiting", numbers.__getitem__)
     monkeypatch.setattr(queue, "is_empty_above", lambda kind: not numbers[Submission])
@@ -56,7 +56,7 @@ def done(monkeypatch: pytest.MonkeyPatch, messages: Messages) -> list[str]:
 def evaluate(
     done: list[str], inline_queue: InlineQueue, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
 ) -> Callable[[Submission], None]:
-    """Return a function that runs the task and sends its messages."""
+    """Return a function that runs the task `evaluate` and sends the messages of the task."""
 
     def run(submission: Submission) -> None:
         with django_capture_on_commit_callbacks(execute=True):

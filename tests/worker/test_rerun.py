@@ -64,7 +64,7 @@ def waiting(make: Make, inline_queue: InlineQueue, scorer: Callable[[Any], None]
 
 
 def outcome(rerun: Rerun) -> tuple[str, str]:
-    """Return the state of a rerun (scoring a submission again), and the submission's field `stage`.
+    """Return the state of a rerun (a job that scores a submission again), and the submission's field `stage`.
 
     The state is `done`, `waiting`, or the reason why the rerun was abandoned. The stage is the current step of scoring.
     """

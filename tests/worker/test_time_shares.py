@@ -1,4 +1,4 @@
-"""A tenth of a worker's time goes to reruns (scoring submissions again), even if submissions arrive all the time."""
+"""A worker spends a tenth of its time on reruns, which score submissions again, even if submissions keep arriving."""
 
 import random
 
@@ -14,7 +14,7 @@ from worker.time_shares import SHARE, TURN_SECONDS, TimeShare
 
 @pytest.fixture
 def owed(monkeypatch: pytest.MonkeyPatch, inline_queue: InlineQueue) -> TimeShare:
-    """Give worker time to reruns (scoring submissions again), so that one is claimed before new submissions."""
+    """Make it the turn of reruns, which score submissions again, so that a rerun follows the next submission."""
     share = TimeShare(owed=TURN_SECONDS)
     monkeypatch.setattr(time_shares, "of_reruns", share)
     return share
@@ -22,7 +22,7 @@ def owed(monkeypatch: pytest.MonkeyPatch, inline_queue: InlineQueue) -> TimeShar
 
 @pytest.fixture
 def rerun(make: Make, phase: Phase) -> Rerun:
-    """Return a queued rerun (scoring a submission again), and also queue two submissions of another team."""
+    """Return a queued rerun (a job that scores a submission again). Also queue two submissions of another team."""
     make.submission(phase)
     make.submission(phase)
     scored = make.submission(phase, status="scored", finished_at="2026-01-01T00:00:00Z")

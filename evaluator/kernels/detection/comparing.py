@@ -22,8 +22,8 @@ from evaluator.kernels.detection.explained import (
 )
 from evaluator.kernels.jit import inlined
 
-# Rows of the arrays with the results of matching: with the class hierarchy, without it, and with the hierarchy if the
-# errors of false positives were fixed.
+# Rows of the arrays with the results of matching: with the class hierarchy, without it, and with the hierarchy for
+# false positives whose errors are assumed to be fixed.
 ALL_RULES, PLAIN, FIXED = range(3)
 
 

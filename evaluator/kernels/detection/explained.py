@@ -16,9 +16,9 @@ from evaluator.kernels.jit import read_only
 # - UNVERIFIED: a prediction whose class annotators did not verify in the image.
 # - IGNORED: a prediction that is not scored for another reason, for example because its box has no area.
 # - HIT: a prediction that is a true positive.
-# - ABSORBED: a prediction in a group-of box.
+# - ABSORBED: a prediction that a group-of box absorbs.
 # - GROUP: a group-of box that absorbs predictions. PLAIN_GROUP: the same without the class hierarchy.
-# - ARRIVAL: a second entry for a false positive that would hit a box if its class were right, in that box's class.
+# - ARRIVAL: a second entry for a false positive, in the curve of the class with which it would hit a box.
 # - FIXABLE: a false positive that would hit a box if its coordinates were better.
 # - FALSE plus a kind of error (see ``evaluator.metrics.errors``): any other false positive.
 UNVERIFIED, IGNORED, HIT, ABSORBED, GROUP, PLAIN_GROUP, ARRIVAL, FIXABLE, FALSE = range(9)
@@ -27,11 +27,11 @@ OUTCOMES = 16
 # prediction is ignored or absorbed by a group-of box, or the entry is one of ARRIVAL, GROUP and PLAIN_GROUP.
 PLAIN_UNVERIFIED, PLAIN_FALSE, PLAIN_HIT, PLAIN_LEFT_OUT = range(4)
 # The code of a curve entry is the sum of its outcome, PRIVATE_CODE if the image is private, PLAIN_CODE × the outcome
-# without the class hierarchy, and SIZE_CODE × the size (0 small, 1 medium, 2 large). The size is that of the box that
-# is hit or, for a false positive, that of the prediction; otherwise, it is 0.
+# without the class hierarchy, and SIZE_CODE × the size (0 small, 1 medium, 2 large). For a hit, this is the size of the
+# box; for a false positive, the size of the prediction. For other entries, it is 0.
 PRIVATE_CODE, PLAIN_CODE, SIZE_CODE = 16, 32, 128
-# Bits of ``Predictions.caps``. At most 10,000 predictions are scored per image and class. The first bit is set if a
-# prediction is one of these with the class hierarchy, the second if it is one of these without the hierarchy.
+# Bits of ``Predictions.caps``. At most 10,000 predictions are scored per image and class. The first bit states whether
+# a prediction is within this limit with the class hierarchy, the second bit states the same without the hierarchy.
 WITHIN_CAP, PLAIN_WITHIN_CAP = 1, 2
 # Indices of the number of curve entries, and of the number of confusions (pairs of predicted and right class), in the
 # array ``Outcomes.counts``.
@@ -175,7 +175,7 @@ class Outcomes(NamedTuple):
     box_kinds : int8 array of shape (M,)
         Kind of error that caused each ordinary box to be missed, NO_ERROR for a box that was hit.
     group_is_found : bool array of shape (G,)
-        Whether a prediction with a confidence above 0 lies in each group-of box.
+        Whether, with the class hierarchy, each group-of box absorbs a prediction with a confidence above 0.
     """
 
     counts: NDArray[np.int64]

@@ -53,18 +53,19 @@ TURNS = types.NamedTuple(
 
 @kernel(TRUTH, read_only(types.int64), types.boolean[::1], types.int64[:, :, ::1])
 def find_labelled(truth, keys, labelled, counts):
-    """Find the verified classes that image_labels.csv verifies, and count the boxes of these classes.
+    """Find the labelled classes of all images, and count the boxes of these classes.
 
-    Every class takes the same time, so the time does not reveal whether there are boxes without a label.
+    A class is labelled in an image if image_labels.csv verifies it there, or if the hierarchy derives it from such a
+    class. The running time is the same for every class, so it does not reveal whether there are boxes of other classes.
 
     Parameters
     ----------
     truth : KernelTruth
     keys : int64 array of shape (L,)
-        Ascending keys (image × number of labels + label) of the classes that image_labels.csv verifies, a part of those
-        in ``truth.verified``.
+        Ascending keys (image × number of labels + label) of the labelled classes, which are a subset of the classes in
+        ``truth.verified``.
     labelled : bool array of shape (V,)
-        Receives whether each class in ``truth.verified`` is one of them.
+        Receives whether each class in ``truth.verified`` is labelled.
     counts : int64 array of shape (3, 2, labels), all 0
         Receives the numbers of boxes, by usage of the image, kind (ordinary or group-of box) and label.
     """
@@ -158,7 +159,7 @@ def _position_of(state, found, row):
 
 @inlined
 def _match_group(truth, state, found, turns, offsets, threshold, image, position, crowded, row):
-    """Match a prediction that can take no ordinary box with a group-of box. Otherwise, append a false positive."""
+    """Match a prediction with a group-of box, because no ordinary box is available, or append a false positive."""
     first, stop = np.int64(truth.groups_from[position]), np.int64(truth.groups_from[position + 1])
     group, _ = best_group(coordinates_of(found, row), truth.groups, first, stop, threshold)
     confidence, label = found.numbers[row, 0], np.int64(truth.verified[position])
@@ -173,7 +174,7 @@ def _match_group(truth, state, found, turns, offsets, threshold, image, position
 
 @inlined
 def _match(truth, state, found, turns, offsets, threshold, image, crowded, row):
-    """Match the prediction whose turn it is."""
+    """Match a prediction with a box that is still available, or append a false positive."""
     position = _position_of(state, found, row)
     confidence = found.numbers[row, 0]
     if position < 0:
@@ -196,9 +197,9 @@ def _match(truth, state, found, turns, offsets, threshold, image, crowded, row):
 def _find_rivals(truth, state, found, turns, offsets, threshold, image, start, stop):
     """Write the predictions that must be matched in turn to ``turns.order``, and return their number.
 
-    The order matters only for predictions whose IoU with an ordinary box of their class reaches the threshold. The
-    others are matched at once. In a crowded image, all predictions are matched in turn, whether they are scored or not.
-    Otherwise, the running time would reveal annotations.
+    The order matters only for predictions whose IoU with an ordinary box of their class reaches the threshold. Other
+    predictions of labelled classes are matched immediately. In a crowded image, all predictions are matched in turn,
+    whether they are scored or not. Otherwise, the running time would reveal annotations.
     """
     crowded, count = stop - start > CROWD, 0
     for row in range(start, stop):
@@ -239,7 +240,7 @@ def match_images(truth, labelled, state, found, turns, threshold):
     ----------
     truth : KernelTruth
     labelled : bool array of shape (V,)
-        Whether image_labels.csv verifies each class in ``truth.verified``. Other classes are not scored.
+        Whether each class in ``truth.verified`` is labelled (see :func:`find_labelled`). Other classes are not scored.
     state : DetectionState
         Must have room for one more curve entry per prediction, and for one more per prediction or group-of box,
         whichever are fewer.
@@ -253,7 +254,8 @@ def match_images(truth, labelled, state, found, turns, threshold):
     Returns
     -------
     bool
-        False if this thread has read more than 10,000 predictions of an image, which need the reference implementation.
+        False if this thread has read more than 10,000 predictions of an image. Then the reference implementation is
+        needed.
     """
     start = 0
     while start < len(found.images):

@@ -26,7 +26,7 @@ def unscored_class(truth, label):
     """
     labels = len(truth.labels.starts) - 1
     if label > labels:
-        # Codes above the number of labels in the ground truth are results of an earlier call of this function.
+        # A value above the number of labels in the ground truth is the result of an earlier call of this function.
         return label
     return labels + 1 + (label if label >= 0 else labels)
 
@@ -208,7 +208,7 @@ def clear_class_positions(truth, state, image):
 def finish_image(truth, state, offsets, image, group_kind):
     """Append the true positives of an image's boxes to the curve entries, and reset the best candidates.
 
-    ``group_kind`` is the kind of the entry of a group-of box with detections, or NO_ENTRY.
+    ``group_kind`` is the kind of the entry for each group-of box with detections; NO_ENTRY if no entry is appended.
 
     The entry arrays must have room for one more entry per ordinary box and per group-of box with detections.
     """

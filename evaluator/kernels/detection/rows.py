@@ -38,9 +38,10 @@ def _position_of(truth, state, image, label):
 
 @subroutine
 def _find_positions(truth, state, batch, rows):
-    """Write the position of each row's class in ``truth.verified`` to ``batch.positions``, and prefetch its boxes.
+    """Write the position of each row's class in ``truth.verified`` to ``batch.positions``.
 
-    Each step processes all rows of the batch, so that the CPU can access the memory for several rows at once.
+    The boxes of these classes are prefetched. Each step processes all rows of the batch, so that the CPU can access the
+    memory for several rows at once.
     """
     for row in range(rows):
         if batch.codes[IMAGE, row] >= 0:

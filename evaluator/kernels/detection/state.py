@@ -13,7 +13,7 @@ MAX_PER_IMAGE_AND_CLASS = 10_000
 # Index of the number of collected predictions in the array ``counts``. Lower indices are in evaluator.kernels.reading.
 COLLECTED = 11
 COUNTS = 12
-# Value of ``group_kind`` if group-of boxes have the weight 0 and therefore get no curve entries.
+# Value of ``group_kind`` if group-of boxes have weight 0 and therefore get no curve entries.
 NO_ENTRY = -1
 # Values of the elements of ``DetectionState.collects``, which determine the predictions that are stored.
 NONE_OF_IMAGE, WITH_AREA, ALL_OF_IMAGE = range(3)
@@ -31,7 +31,7 @@ class KernelTruth(NamedTuple):
     closed : bool array of shape (2,)
         Whether an unknown image is a defect, and whether an unknown label is a defect.
     listed : int64
-        Labels with this code or a higher one count as unknown; see ``LabelTruth.public_labels``.
+        Labels whose code is at least this number count as unknown; see ``LabelTruth.public_labels``.
     usage : int8 array of shape (images,)
         IGNORED, PUBLIC or PRIVATE; see :mod:`evaluator.kernels.reading`.
     verified_from : int32 array of shape (images + 1,)
@@ -100,7 +100,7 @@ class DetectionState(NamedTuple):
         Hashes of image ids that are not in the ground truth; their number is ``counts[UNKNOWN_IMAGE_HASHES]``.
     class_positions : int32 array of shape (labels,)
         Position of each class of the current image in ``KernelTruth.verified``; -1 for classes that are not verified
-        in the image. All -1 between images.
+        in the image. All elements are -1 while no image is being processed.
     best_candidates : float64 array of shape (boxes, 6)
         Confidence, overlap and coordinates of the best detection so far that claims each box; confidence
         UNCLAIMED if there is none.

@@ -28,7 +28,10 @@ NO_IMAGE = -1
 
 @subroutine
 def _read_string(data, at, truth, state, threshold, image, offsets):
-    """Read and match the predictions of one image. Return the offset of the next line, 0 if a line is not plain."""
+    """Read and match the predictions of one image. Return the offset of the next line.
+
+    The offset is 0 if the line cannot be read by a kernel; the reference implementation then reads the file.
+    """
     while True:
         begin = at = after_blanks(data, at)
         label, end, _ = text_at(data, at, truth.labels)
@@ -68,9 +71,9 @@ def read_strings(data, at, stop, truth, state, threshold, group_kind):
     truth : KernelTruth
     state : DetectionState
         Must have room for the curve entries of all predictions (at most one per 12 bytes, the length of the shortest
-        prediction), of their copies for ancestors, and of all groups in the images that are read, and for one hash of
-        an unknown image per 3 bytes. A group needs its own entry, because the detections that it absorbs can be entries
-        too.
+        prediction), of their copies for ancestors, and of all group-of boxes in the images that are read. It must also
+        have room for one hash of an unknown image per 3 bytes. A group-of box needs its own entry, because the
+        detections inside it can have entries too.
     threshold : float64
         Smallest IoU of a match.
     group_kind : int64

@@ -5,7 +5,7 @@ from numba import types
 
 from evaluator.kernels.jit import inlined, kernel, read_only
 
-# The code of the first character of compressed run lengths, and the number of different characters.
+# The lowest character code that occurs in compressed run lengths, and the number of different characters.
 ZERO, CHARACTERS = 48, 64
 # Maximum number of characters that encode the length of one run of pixels.
 MAX_CHARACTERS = 6
@@ -19,7 +19,7 @@ NEGATIVE, NOT_LENGTHS = -1, -2
 
 @inlined
 def _length_at(text, at, end):
-    """Return the number that begins at index ``at``, and the index after it; -1 as the index if it is invalid."""
+    """Return the number that begins at index ``at``, and the index after it, which is -1 if the number is invalid."""
     length, characters, code = np.int64(0), 0, np.int64(CONTINUED)
     while code & CONTINUED and at < end and characters < MAX_CHARACTERS:
         code = np.int64(text[at]) - ZERO
@@ -40,7 +40,8 @@ def _column_of(pixel, column, height):
     """Return the first pixel of the column that contains ``pixel``. The column begins at or after ``column``."""
     if pixel - column < height:
         return column
-    # Consecutive runs are mostly in consecutive columns, and a division would take longer than all other steps.
+    # The next column is tested before dividing, because consecutive runs are mostly in consecutive columns. A division
+    # would take longer than all other steps.
     return column + height if pixel - column < 2 * height else pixel // height * height
 
 
@@ -48,7 +49,7 @@ def _column_of(pixel, column, height):
     read_only(types.uint8), read_only(types.int64), read_only(types.int64), read_only(types.int64), types.int64[:, ::1]
 )
 def measure(texts, ends, heights, widths, measures):
-    """Measure masks.
+    """Compute the area and the tight box of each mask, and check its run lengths.
 
     Parameters
     ----------

@@ -34,14 +34,18 @@ def enclosing(one, two):
 
 @inlined
 def float32_iou(box, other):
-    """Return the IoU of two float32 boxes. Differences, areas and their sum are float32, other values float64."""
+    """Return the IoU of two float32 boxes.
+
+    The differences of coordinates, the areas of both boxes and the sum of these areas are float32. Other values are
+    float64.
+    """
     width = min(box[1], other[1]) - max(box[0], other[0])
     height = min(box[3], other[3]) - max(box[2], other[2])
     common = np.float64(height) * np.float64(width)
     area = (box[3] - box[2]) * (box[1] - box[0])
     other_area = (other[3] - other[2]) * (other[1] - other[0])
     overlap = common / (np.float64(area + other_area) - common)
-    # One condition instead of several branches, because the CPU could not predict which boxes overlap.
+    # The tests are combined without branches, because the CPU could not predict which boxes overlap.
     return overlap if (width > 0) & (height > 0) & (overlap < np.inf) else 0.0
 
 

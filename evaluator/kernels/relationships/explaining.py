@@ -58,7 +58,7 @@ def explain(truth, state, threshold, entry, is_scored, codes, exact, confidence,
 
     The pair is compared with all triplets of its image. If the image has no triplets, the pair is compared with a
     triplet of another image, and the result is discarded. Pairs that are not scored are compared too. Otherwise, the
-    time would reveal which triplets exist.
+    scoring time would reveal which triplets exist.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def explain(truth, state, threshold, entry, is_scored, codes, exact, confidence,
         state.outcomes[entry] = FALSE + (kind if has_triplets else BACKGROUND)
     if is_scored and has_triplets and LOCALIZATION <= kind <= OBJECT:
         target = 2 * len(truth.triplets) + triplet
-        # Pairs with different labels or relations can claim the same triplet. Among otherwise equal pairs, the first
-        # one in the file wins, because they may have different kinds of errors.
+        # Pairs with different labels or relations can claim the same triplet. Even if their boxes and confidences are
+        # equal, their kinds of errors can differ. In this case, the first pair in the file wins.
         position = np.float64(state.counts[BLOCK]) * 2.0**32 + np.float64(state.counts[PREDICTIONS])
         claim(state, target, entry, confidence, overlap, (*coordinates, position))

@@ -84,8 +84,8 @@ def _is_scored(truth, image, one, two):
 def place_of(truth, image, labels, relation):
     """Return the index of the first triplet with the image, the labels and the relation of a pair.
 
-    The result is NOWHERE if there is no such triplet, and NOT_SCORED if the pair is not scored. Triplets are also
-    searched for a pair that is not scored. Otherwise, the scoring time would reveal which pairs are scored.
+    The result is NOWHERE if there is no such triplet, and NOT_SCORED if the pair is not scored. The search is done
+    even if the pair is not scored. Otherwise, the scoring time would reveal which pairs are scored.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def _count_unusual(counts, confidence, coordinates, threshold):
 
 @inlined
 def _keep(state, entry, labels, confidence, coordinates):
-    """Store the labels and the numbers of a pair, for the rows of its matches."""
+    """Store the labels, the confidence and the coordinates of a pair, for the table of matches."""
     state.labels[entry, 0], state.labels[entry, 1] = labels
     state.numbers[entry, 0] = confidence
     for column in range(8):

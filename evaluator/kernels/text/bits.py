@@ -162,7 +162,7 @@ def digits_in(word):
 
 @inlined
 def text_bytes_in(word):
-    """Return how many leading bytes of a word are neither blanks nor control characters nor commas."""
+    """Return the number of leading bytes of a word that are not blanks, control characters or commas."""
     commas = word ^ COMMAS
     found = ((word - BLANKS) & ~word) | ((commas - ONES) & ~commas)
     return np.int64(trailing_zeros(found & TOPS) >> _3)

@@ -22,7 +22,7 @@ WIDTH = 64
 BATCH_ROWS = 64
 EIGHT = 8
 LANES = 16
-# Distance, in bytes, of the data that are requested in advance: about the size of a batch.
+# Number of bytes by which prefetching is ahead of reading: about the size of a batch.
 AHEAD = 8192
 COMMA, BLANK = 0x2C, 0x20
 _0, _1, _2, _8, _9 = (np.uint64(number) for number in (0, 1, 2, 8, 9))
@@ -252,7 +252,8 @@ class Batch(NamedTuple):
         Ends of cells, as :func:`find_cell_ends` writes them.
     codes : int64 array of shape (texts, BATCH_ROWS)
     positions : int64 array of shape (BATCH_ROWS,)
-        Position of each prediction's class in ``KernelTruth.verified``, -1 if the class is not verified in the image.
+        For detections, position of each prediction's class in ``KernelTruth.verified``, -1 if the class is not verified
+        in the image. For relationships, result of :func:`evaluator.kernels.relationships.matching.place_of`.
     numbers : float64 array of shape (numbers, BATCH_ROWS)
     """
 

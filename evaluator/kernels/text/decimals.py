@@ -211,7 +211,7 @@ def _eisel_lemire(whole, power):
 
 @subroutine
 def _by_library(data, at, end):
-    """Return the number that ``strtod`` reads; infinity, which callers reject, if ``strtod`` stops before ``end``."""
+    """Return the number that ``strtod`` reads, or infinity if it stops before ``end``. Callers reject infinity."""
     value, length = strtod(data, at)
     return value if length == end - at else np.inf
 

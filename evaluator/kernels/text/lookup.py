@@ -195,8 +195,7 @@ def is_plain(data, at, end):
     while at < end:
         word = first_bytes(word_at(data, at), min(end - at, 8))
         quotes = word ^ QUOTES
-        # In the value of this expression, the highest bit of a byte is set if that byte of the word is a quote, or 0x7F
-        # or above.
+        # The condition is true if the word contains a quote, or a byte that is 0x7F or above.
         if ((word | (word + ONES)) | ((quotes - ONES) & ~quotes)) & HIGHEST_BITS:
             return False
         at += 8

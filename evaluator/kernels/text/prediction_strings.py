@@ -43,7 +43,7 @@ def _any_token_number_at(data, at):
 
 @inlined
 def token_number_at(data, at):
-    """Read a number. Return its value and the offset of the line end, the next token or the blank before that token."""
+    """Read a number. Return its value and the offset of the next token, of a blank before it, or of the line end."""
     value, end = short_number_at(data, at, BLANK)
     if end == 0:
         return _any_token_number_at(data, at)

@@ -44,7 +44,7 @@ def _explained(truth: ClassificationTruth, entries: Entries, report: SplitReport
 
 
 def _confusions(entries: Entries) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return pairs of a present class and an absent class of the same image that has a higher confidence.
+    """Return pairs of a present class and an absent class with a higher confidence in the same image.
 
     The result is two arrays, with the present and the absent class of each pair. If several absent classes of an image
     have a higher confidence, the class with the highest confidence is returned. The pairs of an image are adjacent.

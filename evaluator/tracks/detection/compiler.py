@@ -71,7 +71,9 @@ def _ranges(
     images: int,
     labels: int,
 ) -> dict[str, NDArray[Any]]:
-    """Return the start of each image in the verified classes, and of each verified class in the boxes and groups.
+    """Return the arrays that list the verified classes of each image, and the boxes and groups of each such class.
+
+    Each array ``*_from`` contains the indices of the first elements, followed by the number of all elements.
 
     A class is verified in an image if its presence or absence is known. ``verified``, ``boxes`` and ``groups`` are
     ascending keys (image × number of labels + label).

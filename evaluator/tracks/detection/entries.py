@@ -117,7 +117,7 @@ class ScoredDetections:
         )
 
     def _images_of(self, name: Literal["objects", "groups"], image_rows: ImageRows) -> ImageGroups:
-        """Return the images of the ordinary objects of each class, or of the groups."""
+        """Return the images of the ordinary objects or of the groups, by class. ``name`` selects the kind of object."""
         truth = self.truth
 
         def images() -> ImageGroups:

@@ -64,7 +64,7 @@ class Matches:
 
     @property
     def scored(self) -> NDArray[np.bool_]:
-        """Whether each detection is scored: it is in ``verified``, and not in ``absorbed``; shape (N,)."""
+        """Whether each detection is scored, that is, its label is verified and it is not absorbed; shape (N,)."""
         return self.verified & ~self.absorbed
 
     @property

@@ -25,7 +25,7 @@ class DetectionParameters(TrackParameters):
     iou_threshold : float
         Smallest overlap for a match.
     group_of_weight : float
-        Weight of a group-of box among the positives and, if it is matched, among the true positives.
+        The amount that a group-of box adds to the positives and, if it is matched, to the true positives.
     expand_hierarchy : bool
         Whether each box of the ground truth is copied for the ancestors of its label, and each verified label for its
         ancestors or descendants.

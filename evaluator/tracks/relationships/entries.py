@@ -91,7 +91,7 @@ class ScoredPairs:
         Image of each triplet that is hit by one of the ``limit`` most confident pairs of its image.
     areas : callable
         A function that takes the name of a split and returns the functions that compute the areas under its curves.
-        Each image counts once.
+        Every image has the weight 1.
     weights : three floats
         As in :meth:`WeightedSplit.metrics`.
     crowded : bool array of shape (images,)

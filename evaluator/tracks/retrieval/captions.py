@@ -11,8 +11,8 @@ from itertools import pairwise
 # Smallest number of captions whose order is compared with the order of their images. Fewer captions would too often
 # have the same order by chance.
 MIN_ORDERED = 5
-# Smallest number of captions for the check whether captions of the same image are adjacent in the file. Fewer captions
-# would too often be adjacent by chance.
+# Smallest number of captions for the check whether captions of the same image are adjacent. Fewer captions would too
+# often be adjacent by chance.
 MIN_GROUPED = 20
 # An image id with fewer characters than this can be part of a caption id by chance. Such an image id
 # counts as part of the caption id only if it is a separate word there.

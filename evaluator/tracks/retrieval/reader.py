@@ -81,7 +81,7 @@ def _check_lists(document: Document, lists: Mapping[str, Any], path: str) -> boo
 
 
 def _ranks(document: Document, truth: RetrievalTruth, direction: Direction) -> QueryRanks:
-    """Return the rank of the first correct answer to each query. Record a defect for each id not in the gallery."""
+    """Return the rank of the first correct answer to each query. Record defects for missing queries and unknown ids."""
     queries, lists, path = truth.queries(direction), document.value[direction], f"{TOP}.{direction}"
     for query in (query for query in queries.images if query not in lists):
         document.add_defect(path, f"query {query[:60]!r} is missing", code="missing_image", image=query)

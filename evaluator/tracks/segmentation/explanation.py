@@ -79,7 +79,7 @@ def explain(
     threshold = float(np.float32(parameters.iou_threshold))
     errors = errors_of(truth, matches, mask_overlaps(truth, table, matches), threshold=threshold, group_weight=weight)
     on_boxes = matches.absorbed & (matches.shares < threshold)
-    # A mask on an object with only a box is absorbed, but cannot find a group.
+    # A mask that matches an object with only a box is absorbed, but it does not match the group that it overlaps most.
     matches = replace(matches, groups=np.where(on_boxes, -1, matches.groups))
     pixels = table.columns["Mask"]["size"][matches.detections.rows].prod(axis=1)
     sizes = np.digitize(table.columns["Mask"]["area"][matches.detections.rows] / pixels, BOUNDS)

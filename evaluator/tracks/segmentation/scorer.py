@@ -26,7 +26,7 @@ from evaluator.tracks.segmentation.truth import SegmentationParameters, Segmenta
 from evaluator.tracks.shared.submissions import csv_text, notice_predictions, require_all_images, vocabularies_of
 from evaluator.truth import Truth
 
-# Numbers that mix the bits of hashes: 2 ** 64 divided by the golden ratio, and half of the bits.
+# Constants of the hash function: 2 ** 64 divided by the golden ratio, and half the number of bits of a hash.
 HASH_FACTOR, HASH_SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
 
 
@@ -127,10 +127,10 @@ def ties_of(detections: Detections, masks: Masks, groups: NDArray[np.int64]) -> 
 
 
 def _ranks(masks: Masks, columns: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
-    """Return a number for each mask that orders masks with equal values in all columns by their compressed form.
+    """Return a rank for each mask. The ranks order masks with equal values in all columns by compressed form.
 
-    Sorting byte strings is slow, and few masks have the group and the box of another mask. Therefore, only masks whose
-    values have the hash of those of another mask are sorted. The result for all other masks is 0.
+    Sorting byte strings is slow, and few masks have the same group and box as another mask. Therefore, masks are sorted
+    only if the hash of their values equals the hash of another mask. All other masks have the rank 0.
     """
     hashes = np.zeros(len(masks.areas), np.uint64)
     for column in columns:

@@ -23,7 +23,7 @@ class SegmentationParameters(TrackParameters):
     iou_threshold : float
         Smallest overlap for a match.
     group_of_weight : float
-        Weight of a group among the positives and, if it is matched, among the true positives.
+        The amount that a group adds to the positives and, if it is matched, to the true positives.
     expand_predictions : bool
         Whether every detection also counts as a detection of each ancestor of its class.
     require_all_images : bool

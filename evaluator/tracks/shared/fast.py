@@ -55,7 +55,7 @@ class KernelState(Protocol):
 
     @property
     def image_predictions(self) -> NDArray[np.int32]:
-        """Number of predictions for each image of the ground truth, shape (images,)."""
+        """The number of predictions for each image of the ground truth, shape (images,)."""
 
     @property
     def counts(self) -> NDArray[np.int64]:
@@ -196,8 +196,8 @@ class FileVersion:
 def read_again(version: FileVersion, resources: Resources) -> Iterator[tuple[bytearray, int, int]]:
     """Yield the blocks of a file that has been read before, with the same lines and the same numbers as before.
 
-    A block is a buffer, the offset of the end of its lines, and its number. The buffer is used again for the next
-    block, so no array may refer to it any more when the next block is requested.
+    A block is a buffer, the offset of the end of its lines, and its number. The buffer is reused for the next
+    block, so no array may refer to it when the next block is requested.
 
     Raises
     ------

@@ -59,8 +59,8 @@ class LabelTruth(Truth):
     def public_arrays(self) -> dict[str, NDArray[np.int64]]:
         """The arrays that participants may see: none, or only ``listed_labels``.
 
-        This array contains the number of labels in the hierarchy. It does not exist without a hierarchy, or if
-        ``classes.csv`` lists the labels.
+        ``listed_labels`` has one element: the number of labels in the hierarchy. It exists only if the ground truth has
+        a hierarchy but no ``classes.csv``.
         """
         return {name: array for name, array in self.arrays.items() if name == "listed_labels"}
 
@@ -155,8 +155,8 @@ class VerifiedTruth(LabelTruth):
 class ObjectTruth(VerifiedTruth):
     """The ground truth of a track in which objects are located: individual objects, and groups annotated as one object.
 
-    With a hierarchy, each object has a copy for every ancestor of its label. Objects are sorted by key (image and
-    label) and then by row of the file.
+    If the parameter ``expand_hierarchy`` is true, each object has a copy for every ancestor of its label. Objects are
+    sorted by key (image and label) and then by row of the file.
     """
 
     object_keys = StoredArray[np.int64]()
@@ -173,12 +173,12 @@ class ObjectTruth(VerifiedTruth):
 
     @property
     def ancestors_from(self) -> NDArray[np.int64]:
-        """Index into ``ancestors`` of the first ancestor of each label, followed by the end; shape (labels + 1,)."""
+        """Index in ``ancestors`` of each label's first ancestor, then ``len(ancestors)``; shape (labels + 1,)."""
         return np.append(0, self.ancestor_ends)
 
     @property
     def object_places(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """The codes of the image and of the label of each ordinary object, followed by those of the groups."""
+        """The image codes and the label codes of all objects: first the ordinary objects, then the groups."""
 
         def places() -> tuple[NDArray[np.int32], NDArray[np.int32]]:
             images, labels = self.images_and_labels(np.concatenate([self.object_keys, self.group_keys]))

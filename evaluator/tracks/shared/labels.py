@@ -125,8 +125,8 @@ class Labelling:
     def listed_arrays(self) -> dict[str, Codes]:
         """A dict with the array ``listed_labels`` of a prepared ground truth, or an empty dict.
 
-        The array contains the number of labels in the hierarchy. It does not exist without a hierarchy, or if
-        ``classes.csv`` lists the labels.
+        ``listed_labels`` has one element: the number of labels in the hierarchy. It exists only if the ground truth has
+        a hierarchy but no ``classes.csv``.
         """
         alone = self.in_hierarchy is not None and not self.closed
         return {"listed_labels": np.array([self.in_hierarchy])} if alone else {}
@@ -202,7 +202,7 @@ def expanded(labels: Codes, relatives: list[list[int]]) -> tuple[Codes, Codes]:
     ----------
     labels : int64 array of shape (N,)
     relatives : list of list of int
-        Relatives of every label that exists, by label code.
+        Relatives of each label, indexed by label code.
 
     Returns
     -------

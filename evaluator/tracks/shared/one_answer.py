@@ -81,7 +81,7 @@ class OneAnswerScorer(Scorer[OneAnswerTruth, Mapping[str, Any], SubmissionTable]
         return OneAnswerTruth.of(prepared)
 
     def parameters_of(self, resolved: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the parameters of the track unchanged, as the mapping that was given."""
+        """Return the mapping of parameters unchanged."""
         return resolved
 
     def compile_truth(self, folder: TruthFolder, parameters: Mapping[str, Any]) -> OneAnswerTruth:

@@ -16,7 +16,7 @@ class ErrorFigures(Protocol):
     """The numbers of errors of each kind on a split; see :class:`evaluator.metrics.errors.CurveErrors`."""
 
     def false_positives(self, kind: int) -> NDArray[np.int64]:
-        """Return the number of false positives with the given kind of error in each class, shape (classes,)."""
+        """Return the number of false positives of the given kind in each class, shape (classes,)."""
 
     def misses(self, kind: int) -> float:
         """Return the number of objects that were missed because of the given kind of error.
@@ -45,10 +45,10 @@ class ErrorNumbers:
     missed : sequence of float
         Weight of the objects that were missed because of errors of each kind.
     now : float64 array of shape (classes,)
-        The average precisions of the score.
+        Average precision of each class in the submission as scored.
     fixed : float64 array of shape (kinds + 2, classes)
-        The average precisions that the submission would have if the errors of one kind were fixed. The last two rows
-        are for a submission without false positives, and for one without missed objects.
+        Average precision of each class if all errors of one kind were fixed, with one row per kind. The last two rows
+        are for the submission without false positives, and without missed objects.
     """
 
     false: NDArray[np.int64]
@@ -57,7 +57,7 @@ class ErrorNumbers:
     fixed: NDArray[np.float64]
 
     def false_positives(self, kind: int) -> NDArray[np.int64]:
-        """Return the number of false positives of each class whose error is of the given kind, shape (classes,)."""
+        """Return the number of false positives of the given kind in each class, shape (classes,)."""
         return np.asarray(self.false[kind])
 
     def misses(self, kind: int) -> float:
@@ -109,7 +109,8 @@ def by_kind(errors: ErrorFigures, kinds: Sequence[str], metric: str) -> list[Cla
     """Return a row for each kind of error: numbers of false positives and of misses, and the gain if they were fixed.
 
     The gain is the increase in ``metric``. The false positives of all kinds add up to the false positives of the
-    submission, and the misses add up to the objects that were not found. A missed group-of box adds its weight.
+    submission, and the misses add up to the objects that were not found. A missed group-of box adds its weight instead
+    of 1.
     """
     return [
         {
@@ -125,7 +126,7 @@ def by_kind(errors: ErrorFigures, kinds: Sequence[str], metric: str) -> list[Cla
 def error_sums(errors: ErrorFigures, kinds: Sequence[str], metric: str) -> list[ClassRow]:
     """Return two rows that sum over all kinds of errors: one for all false positives, one for all missed objects.
 
-    Each row contains the increase in ``metric`` if there were no false positives or no missed objects.
+    Each row also contains how much ``metric`` would rise without these errors.
     """
     codes = range(len(kinds))
     return [

@@ -62,7 +62,7 @@ class Uploads(TusView):
         },
     )
     def post(self, request: PersonRequest, slug: str, phase: str) -> Response:
-        """Begin a resumable upload (tus 1.0.0). Send the bytes by PATCH to the URL in the Location header."""
+        """Begin a resumable upload (tus 1.0.0). Send the bytes in PATCH requests to the URL in the Location header."""
         found = phase_at(request, slug, phase)
         team = own_team(request, found)
         tus.check_version(request)
@@ -112,7 +112,7 @@ class OneUpload(TusView):
     def patch(self, request: PersonRequest, upload_id: UUID) -> Response:
         """Append bytes to an upload.
 
-        The last byte submits the file. Read the upload to get the ID of the submission.
+        The file is submitted when the last byte has arrived. Read the upload to get the ID of the submission.
         """
         upload, phase = upload_at(request, upload_id)
         tus.check_version(request)

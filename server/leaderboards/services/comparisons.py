@@ -31,14 +31,14 @@ QUEUES[Comparison] = Queue(COMPARE, 6, settings.BROKER_QUEUES["comparisons"])
 KINDS = (Board.Kind.PUBLIC, Board.Kind.PRIVATE, Board.Kind.ALL)
 # the waiting time after which a comparison of leaderboard entries gets the same priority as submissions
 LATE = timedelta(minutes=1)
-# After the entries of a leaderboard have been compared, they are not compared again until PAUSE has passed or, if that
-# is longer, PAUSES times the duration of the comparison.
+# The pause between two comparisons of the same leaderboard's entries is PAUSE or, if that is longer, PAUSES times the
+# duration of the earlier comparison.
 PAUSE, PAUSES = timedelta(seconds=20), 9
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The result of a comparison: the entries whose stored values have changed, and whether all entries were compared.
+    """The result of a comparison: the values that differ from the stored ones, and whether all entries were compared.
 
     `day` is the day (UTC) on which it was computed.
     """
@@ -52,8 +52,8 @@ class Found:
 def wake() -> None:
     """Queue a message to a worker if a leaderboard comparison is due and no message is queued.
 
-    A comparison compares the entries of a leaderboard with each other. If the next one has been due for more than a
-    minute, the message gets the highest priority.
+    A comparison compares the entries of a leaderboard with each other. If the next one has been waiting for more than a
+    minute, a message with the highest priority is queued, even if another message is queued already.
     """
     add_missing()
     now = database_now()
@@ -102,7 +102,7 @@ def claim_next() -> Comparison | None:
 
 @transaction.atomic
 def record(comparison: Comparison, found: Found, *, seconds: float) -> bool:
-    """Store the result of a comparison, and increment the leaderboard's version if stored values change.
+    """Store the result of a comparison, and increment the leaderboard's version if the result has changed.
 
     Return False and write nothing if the worker has lost its lease, the claim on the comparison. The comparison stays
     due if the leaderboard has changed in the meantime, or if some entries have not been compared.

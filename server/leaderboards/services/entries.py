@@ -135,7 +135,7 @@ def line_of(one: Candidate) -> Line:
 
 
 def write(phase: Phase, found: Collection[Difference], boards: Mapping[str, int], *, now: datetime) -> None:
-    """Replace outdated entries. Their leaderboards are locked, and their versions have been incremented."""
+    """Replace outdated entries. The caller must have locked the leaderboards and incremented their versions."""
     if changed := [one for one in found if one.is_new_version]:
         closed = [one.kept for one in changed if one.kept]
         # A new version of an entry must not begin before the previous one, even if the clock has been set back.
@@ -161,7 +161,7 @@ def opened(one: Difference, boards: Mapping[str, int], now: datetime) -> Entry:
 
 
 def raise_all(found: Collection[Difference], boards: Mapping[str, int]) -> datetime:
-    """Increment the versions of leaderboards that have changed, update their entry counts, and return the time."""
+    """Increment the versions of changed leaderboards, update their entry counts, and return the database's time."""
     changes: dict[tuple[int, int], list[int]] = {}
     for kind in {one.key[0] for one in found}:
         lines = [(one.expected, one.kept and one.kept.line) for one in found if one.key[0] == kind]

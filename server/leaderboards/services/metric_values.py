@@ -1,6 +1,6 @@
 """Stores the values of all metrics except the headline metric (which ranks the teams) for current leaderboard entries.
 
-They allow leaderboards to be sorted by any metric.
+With these values, a leaderboard can be sorted by any metric.
 """
 
 from collections.abc import Collection, Iterator
@@ -58,7 +58,7 @@ def insert_missing(phase: Phase, which: str, entries: Collection[int]) -> None:
 
 
 def wrong_values(phase: Phase) -> Iterator[str]:
-    """Yield a sentence for each entry whose stored values differ from those in its evaluation."""
+    """Yield a sentence for each stored metric value that differs from the evaluation, is missing, or is left over."""
     for board in Board.objects.filter(phase=phase).order_by("pk"):
         for metric in metrics_of(phase):
             kept = MetricValue.objects.filter(entry=OuterRef("pk"), board=board, metric=metric).values("value")

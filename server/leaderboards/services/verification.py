@@ -14,7 +14,7 @@ from server.leaderboards.services.entries import Difference, differences, in_bat
 
 
 def verify(phase: Phase) -> Iterator[str]:
-    """Yield a sentence for each wrong entry, and for each leaderboard with a wrong number of entries.
+    """Yield a sentence for each wrong entry, each wrong metric value, and each wrong number of entries.
 
     Teams are locked in batches, so that their entries do not change while they are compared. Nothing is written.
     """

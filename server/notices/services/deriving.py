@@ -74,7 +74,7 @@ def write(new: list[Found], boards: list[int], now: datetime) -> int:
 
 
 def tell(found: Found, now: datetime) -> None:
-    """Store an event and a notice for each recipient.
+    """Store an event, with one notice for each recipient. Without recipients, nothing is stored.
 
     For recipients who want emails about this kind of event, an email is scheduled.
     """

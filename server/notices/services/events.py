@@ -136,7 +136,7 @@ def paused(phase: Phase, since: datetime) -> Iterator[Found]:
 
 
 def extended(phase: Phase, since: datetime) -> Iterator[Found]:
-    """Yield an event if organizers have extended a phase for all teams since the given time."""
+    """Yield an event if, since the given time, organizers have extended a phase for all teams."""
     end = phase.closing
     if end is not None and phase.extended_at is not None and phase.extended_at > since:
         text = f"{name_of(phase)} now closes at {utc_text(end)}."
@@ -213,7 +213,7 @@ def invited(since: datetime, now: datetime) -> Iterator[Found]:
 
 
 def merges(since: datetime, now: datetime) -> Iterator[Found]:
-    """Yield an event for each proposed merge of two teams. It is sent to the captain who decides on the merge."""
+    """Yield an event for each proposed merge of two teams. Only the captain who decides on the merge is notified."""
     waiting = MergeProposal.objects.filter(created_at__gt=since, expires_at__gt=now)
     for one in waiting.select_related("other__challenge"):
         yield for_captain(one.other, f"merge {one.pk}", "A team proposed to merge with yours")

@@ -33,7 +33,7 @@ DELIVER, QUEUE = "mail.deliver", "mail"
 LEASE = timedelta(minutes=5)
 ATTEMPTS = 6
 FIRST_DELAY = timedelta(minutes=1)
-# An email about a notice that could not be sent within 2 days is dropped.
+# An email is dropped if it could not be sent within 2 days of the event.
 EXPIRES = timedelta(days=2)
 # Each task of the mailer sends at most 500 emails.
 AT_ONCE = 500

@@ -1,6 +1,6 @@
 """Writes the demo's bundles and submission files to disk.
 
-Existing files are kept, because a file that exists is always complete.
+A bundle that already exists is kept, because it and its submission files are always complete.
 """
 
 import json

@@ -41,7 +41,7 @@ def account(name: str) -> User:
 
 
 def team(entrant: Entrant, challenge: Challenge, people: dict[str, User]) -> Team:
-    """Return the stored team for one of the demo's fictional teams. Members who have not joined yet are added."""
+    """Return the stored team for one of the demo's teams. A missing team is created, and missing members are added."""
     captain, *others = (people[name] for name in entrant.members)
     joined = join(user=captain, challenge=challenge, accept_rules=True, team_name=entrant.team).team
     for member in others:

@@ -126,9 +126,10 @@ def check_consent(
 
 
 def check_images(slug: str, prepared: Mapping[str, Prepared], consent: Consent, mistakes: Mistakes) -> None:
-    """Record an error in `mistakes` for each running phase whose new ground truth would make private images public.
+    """Record an error in `mistakes` for each phase whose new ground truth would make private images public.
 
-    Call this function before the transaction begins, because comparing ground truths in a child process takes time.
+    Phases that have not opened yet, or whose private scores are already shown, are not checked. Call this function
+    before the transaction begins, because comparing ground truths in a child process takes time.
     """
     phases = Phase.objects.select_related("challenge").filter(challenge__slug=slug, slug__in=prepared)
     now = database_now()

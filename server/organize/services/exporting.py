@@ -52,7 +52,7 @@ class ExportedPhase:
 def export_challenge(*, challenge: Challenge, by: User | None, target: IO[bytes]) -> None:
     """Write the bundle of a challenge as a zip file, with the active ground truth of each phase.
 
-    Raises Refused if a phase has no ground truth, or if a stored file is missing.
+    Raises Refused if a phase has no ground truth, or if a stored file is missing or damaged.
     """
     try:
         phases = exported_phases(challenge)
@@ -113,9 +113,9 @@ def exported(phase: Phase) -> ExportedPhase:
 
 
 def baselines_of(phase: Phase) -> dict[str, Submission]:
-    """Return each baseline's latest submission that did not fail, keyed by file name and sorted by baseline name.
+    """Return each baseline's latest usable submission, keyed by file name and sorted by baseline name.
 
-    Baselines that organizers have removed are left out.
+    Rejected, failed and cancelled submissions, and baselines that organizers have removed, are left out.
     """
     left_out = (Status.REJECTED, Status.FAILED, Status.CANCELLED)
     usable = (

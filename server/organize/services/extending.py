@@ -1,4 +1,4 @@
-"""Extends a phase for all teams, by moving its end, or for a single team.
+"""Extends a phase, either for all teams by moving its end, or for a single team.
 
 While any team has an extension, the phase is not over, so the private leaderboard stays closed for everybody.
 """
@@ -57,7 +57,7 @@ def extend_team(
     """Extend a phase for one team until a later time, replacing the team's previous extension.
 
     If the previous extension ends later, the change must be confirmed with the short name of the phase. If the change
-    ends the phase within a day and earlier than announced, only an owner may make it.
+    ends the phase within a day and earlier than announced, only an owner may make it, with the same confirmation.
     """
     locked, why = lock_organized_phase(phase, by=by, right=Right.EDIT), reason_line(reason)
     challenge = locked.challenge

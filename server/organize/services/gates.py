@@ -34,8 +34,9 @@ def run(
 ) -> dict[str, Any]:
     """Run the gate (checks of a ground truth) and return its result, together with the settings that were tested.
 
-    If the gate took too long, the result only contains the reason, `unfinished`. If the prepared ground truth is
-    unreadable, the result is empty. `progress` is called with a line of text whenever a check is complete.
+    If the gate took too long, the result contains nothing but the key `unfinished` with the reason. If the prepared
+    ground truth is unreadable, the result is empty. `progress` is called with a line of text whenever a check is
+    complete.
     """
     answer = partial(podium.answer_with_progress, progress) if progress else podium.answer
     try:

@@ -1,6 +1,6 @@
 """Imports a bundle (a folder or zip file) as a challenge.
 
-Ground truths are prepared first, then all rows are written in one transaction, then baselines are submitted.
+First, the ground truths are prepared. Then all rows are written in one transaction. Finally, baselines are submitted.
 """
 
 from collections.abc import Callable

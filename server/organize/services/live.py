@@ -55,7 +55,7 @@ class DayCount:
 
 @dataclass(frozen=True, slots=True)
 class LiveFigures:
-    """The monitoring data of a phase. `without_interval` is the number of scores without a confidence interval."""
+    """The monitoring data of a phase. `without_interval` is the number of submissions without a confidence interval."""
 
     queue: QueueFigures
     failures: list[FailureCount]

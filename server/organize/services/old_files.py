@@ -67,7 +67,7 @@ def removable(phase: Phase) -> QuerySet[Submission]:
 
 
 def removable_rows(phase: Phase) -> QuerySet[Submission]:
-    """Return the submissions that meet all conditions of `removable` that can be checked in an UPDATE statement."""
+    """Return the submissions that meet the conditions of `removable`, as far as an UPDATE statement can check them."""
     entries = Entry.objects.filter(evaluation__submission=OuterRef("pk"))
     rescoring = Rescoring.objects.filter(phase=OuterRef("phase"), applied_at=None)
     stored = Submission.objects.stored().filter(phase=phase, status=Status.SCORED, final=False, team__is_baseline=False)

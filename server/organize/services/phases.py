@@ -121,7 +121,8 @@ def has_entries(phase: Phase) -> bool:
 def replace_truth(phase: Phase, prepared: Prepared, files: NewFiles) -> str:
     """Make a prepared ground truth the active version of a phase.
 
-    Submissions of baselines that were scored against the previous version are removed.
+    All submissions to the phase are removed. Only baselines can have submitted to it, because the ground truth of a
+    phase with submissions from teams cannot be replaced.
     """
     clear(phase)
     truth = keep(phase, prepared, files)

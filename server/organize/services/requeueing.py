@@ -20,7 +20,7 @@ MOST_LISTED = 10
 
 @dataclass(frozen=True, slots=True)
 class Requeued:
-    """The numbers of matching and requeued submissions, and the reasons why the others were not requeued."""
+    """The numbers of matching and requeued submissions, and the reasons for the first few refusals."""
 
     queued: int
     matching: int
@@ -45,9 +45,9 @@ def requeue_failed(*, phase: Phase, chosen: SubmissionFilter, by: User) -> Reque
 
 
 def requeue_intervals(*, phase: Phase, chosen: SubmissionFilter, by: User) -> Requeued:
-    """Rescore the submissions without a confidence interval that match a filter, oldest first, up to MOST_AT_ONCE.
+    """Queue reruns of the submissions without a confidence interval that match a filter, oldest first.
 
-    Each of them is recorded in the audit log.
+    At most MOST_AT_ONCE reruns are queued. Each of them is recorded in the audit log.
     """
     matching = replace(chosen, without_interval=True).submissions(phase)
     return queue_each(matching, lambda one: recovery.requeue_interval(submission=one, by=by))

@@ -174,7 +174,7 @@ def reload(rescoring: Rescoring) -> Rescoring:
 @transaction.atomic
 def catch_up(rescoring: Rescoring) -> None:
     """Queue a rerun for every submission that has neither a new score nor a rerun yet."""
-    lock(rescoring)  # If the rescoring was discarded, this raises Refused. Nothing would remove its new reruns.
+    lock(rescoring)  # Raises Refused if the rescoring was discarded, because nothing would remove reruns queued now.
     queued = Rerun.objects.scoring().filter(submission=OuterRef("pk"), truth=rescoring.truth_id)
     reruns.request(without_score(rescoring).exclude(Exists(queued)).order_by("received_at"), truth=rescoring.truth)
 

@@ -63,7 +63,7 @@ class Export:
         """Return the signed document, or its entries as CSV.
 
         An export with unrounded intervals, which only organizers and operators get, is recorded in the audit log.
-        Raises Refused for a signed document if the signing key of this server was replaced.
+        Raises Refused for a signed document if the most recent results were signed with another key.
         """
         described = self.document()
         for one, board in zip(described["leaderboards"], self.boards, strict=True):

@@ -1,4 +1,4 @@
-"""The key that signs results. A lost key is not silently replaced by another one."""
+"""Manages the key that signs results. A lost key is never replaced automatically."""
 
 from hashlib import sha256
 
@@ -28,7 +28,7 @@ def public_key() -> str:
 
 
 def earlier_keys() -> list[str]:
-    """Return the public keys that verify earlier results of this service, without this server's key, oldest first."""
+    """Return the public keys that verify earlier results of this service, oldest first, except this server's key."""
     return list(SigningKey.objects.exclude(public_key=public_key()).values_list("public_key", flat=True))
 
 
@@ -39,7 +39,7 @@ def is_replaced() -> bool:
 
 
 def trusted_key() -> bytes:
-    """Return the private key that signs results, and record its use.
+    """Return the private key that signs results, and record the first use of a key.
 
     Raises Refused if the most recent results were signed with another key.
     """

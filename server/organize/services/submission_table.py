@@ -154,7 +154,7 @@ def ids_in(text: str) -> list[UUID]:
 
 
 def public_scores(phase: Phase) -> QuerySet[Score, Any]:
-    """Return a subquery for the public headline score of a submission, as the leaderboard shows it."""
+    """Return a subquery for a submission's public headline score with the current evaluation signature of the phase."""
     scores = Score.objects.filter(evaluation__submission=OuterRef("pk"), evaluation__signature=phase.signature)
     return scores.filter(split="public", metric=phase.declared_track.headline).order_by().values("value")[:1]
 

@@ -138,7 +138,7 @@ def refuse_lost_secrets(phase: Phase, prepared: Prepared) -> None:
 
 
 def keep(phase: Phase, prepared: Prepared, files: NewFiles) -> Truth:
-    """Store the files of a ground truth in the version with the same hash of its content, or in a new version.
+    """Store the files of a ground truth in the version with the same content hash, or in a new version.
 
     The files of an existing version are replaced, because they may have been prepared with other parameters.
     """

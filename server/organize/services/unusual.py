@@ -93,7 +93,7 @@ def jumps(phase: Phase) -> list[Jump]:
 
 
 def improvements(phase: Phase) -> Iterator[Improvement]:
-    """Yield each submission that scored higher than all earlier submissions of its team."""
+    """Yield each submission, except a team's first one, that scored higher than all earlier ones of its team."""
     best: dict[int, tuple[float, int]] = {}
     for team, name, submission, file_name, received_at, evaluation, value in scores_of(phase):
         before = best.get(team)

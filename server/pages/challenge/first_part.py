@@ -10,7 +10,7 @@ def file_layout(form: Form) -> str:
     """Return a description of a submission format as JSON.
 
     For a CSV format, the description contains the possible layouts. Each layout has the header, the names of the tokens
-    that form a prediction, and the names of those columns or tokens that contain numbers. For a JSON format, the
+    that form a prediction, and the names of the columns or tokens that contain numbers. For a JSON format, the
     description contains the first character of a valid file.
     """
     if form.kind != "table":

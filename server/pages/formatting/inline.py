@@ -36,7 +36,7 @@ def medal_html(rank: int | None) -> SafeString:
 def rank_interval_html(found: RankInterval | None) -> SafeString:
     """Return the confidence interval for a team's rank as HTML, or an empty string if there is no interval.
 
-    A star marks an interval that is valid only for this team, not for all teams simultaneously.
+    A star marks an interval that holds for this team alone. The other intervals hold jointly for the first 100 teams.
     """
     if found is None:
         return SafeString()

@@ -84,7 +84,7 @@ class RowTerms:
     `axis` is the axis on which confidence intervals are drawn. `metrics` are the metrics shown in addition to the
     headline metric. `compared` is true if the page shows ties, and `has_leading` is true if several teams could have
     the first rank. Rank changes are shown relative to the time `since`. `team_url` is the escaped URL of a team's
-    public page without the team id at its end.
+    public page up to the team id.
     """
 
     axis: Interval | None
@@ -167,7 +167,7 @@ def rendered_rows(listing: Listing, rows: list[BoardRow], metrics: list[Metric])
 
 
 def has_ties(listing: Listing) -> bool:
-    """Return whether leaderboard rows are marked as tied with the row above.
+    """Return whether the leaderboard page marks ties.
 
     Ties are not shown for past leaderboards, for filtered or sorted entries, or in phases with ladder feedback, which
     hides small score differences.
@@ -204,7 +204,7 @@ def entry_html(entry: ShownEntry, terms: RowTerms) -> SafeString:
 
 @cache
 def team_url(slug: str) -> str:
-    """Return the URL of a team's public page without the team id at its end."""
+    """Return the URL of a team's public page up to the team id, which has to be appended."""
     return reverse("public_team", args=[slug, 0]).removesuffix("0")
 
 

@@ -123,7 +123,7 @@ class Drawing:
     ) -> None:
         self.teams, self.moments, self.by_rank = teams, moments, by_rank
         self.decimals = SHOWN if decimals is None else min(SHOWN, decimals)
-        # The axis depends on the distinct scores or ranks of each team, no matter how long the team had each of them.
+        # Each distinct score or rank of a team counts once, so the axis does not depend on how long the team had it.
         values = (set(map(self.value, listed.points)) for listed in teams)
         self.values = [value for of_team in values for value in of_team if value is not None]
         self.axis = rank_axis(self.values) if by_rank else score_axis(self.values)

@@ -110,7 +110,7 @@ def controls(query: LeaderboardQuery, listing: Listing, track: Track) -> dict[st
 
 
 def visible_splits(query: LeaderboardQuery, access: ScoreAccess) -> list[SplitLink]:
-    """Return links to the leaderboards of the splits that the viewer may see. A single split needs no link."""
+    """Return links to the leaderboards of the splits that the viewer may see, or an empty list for a single split."""
     splits = [split for split in SPLIT_TITLES if split in access.splits]
     links = split_links(splits, current=query.split, query=lambda split: query.query_string(split=split))
     return links if len(links) > 1 else []

@@ -50,10 +50,10 @@ def wait_message(wait: Wait | None) -> str:
 
 
 def fault_message(submission: Submission, *, given_back: bool = False) -> str:
-    """Return a message about a submission's fault: who has to fix it, and why a faulty file counts against the quota.
+    """Return a message that says who is at fault for a submission's problem, and why the file counts against the quota.
 
-    The message is empty if the submission has no fault. `given_back` is true if the quota that the submission used was
-    returned to the team.
+    The message is empty if nobody is at fault. `given_back` is true if the quota that the submission used was returned
+    to the team.
     """
     if submission.fault == Fault.PARTICIPANT:
         charge = "" if given_back else charge_message(submission)

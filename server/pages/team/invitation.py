@@ -11,7 +11,7 @@ from server.teams.services.members import reasons_against_entering
 
 
 def invitation_context(invitation: Invitation, user: Any) -> dict[str, Any]:
-    """Return the template context for an invitation: the team, the effects of joining it, and reasons not to allow it.
+    """Return the template context for an invitation: the team, the effects of joining it, and what prevents joining.
 
     `user` is the invited person, who can be anonymous.
     """

@@ -74,7 +74,7 @@ def rank_arrow(gained: int) -> SafeString:
 
 @register.simple_tag
 def share(value: float, decimals: int | None = None) -> SafeString:
-    """Render a fraction in a report. Without a confidence interval, it is shown with at most three decimals."""
+    """Render a fraction in a report with at most three decimals, because it has no confidence interval."""
     return mark_safe(numbers.share_html(value, decimals))
 
 

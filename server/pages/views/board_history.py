@@ -137,8 +137,8 @@ def chart_context(
 def legend_entry(query: HistoryQuery, board: ShownBoard, line: Line) -> tuple[str, SafeString]:
     """Return the data for a team in the chart's legend.
 
-    It consists of the query string that adds the team to the chart or removes it, and the HTML of the team's rank
-    change.
+    It consists of the query string that adds the team to the chart or removes it, and the HTML that shows how the
+    team's entry has changed.
     """
     name = line.listed.row.team
     others = tuple(one for one in query.picked if one != name)

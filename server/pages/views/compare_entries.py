@@ -48,7 +48,8 @@ def compare_entries(request: HttpRequest, slug: str) -> HttpResponse:
 def chosen_entries(board: ShownBoard, names: list[str], *, team_id: int | None) -> list[BoardRow | None]:
     """Return the leaderboard entries A and B that belong to the two team names.
 
-    If the names are empty, A is the viewer's entry, and B is the entry above it or, for the first rank, below it.
+    If the names are empty, A is the viewer's entry or, if there is none, the first entry. B is then the entry above A
+    or, if A is the first entry, the entry below it.
     """
     chosen = [board.row_named(name) if name else None for name in names]
     if all(names):

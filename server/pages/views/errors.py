@@ -29,9 +29,9 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 def server_error(request: HttpRequest) -> HttpResponse:
     """Show an error page for an exception that was raised outside of any view.
 
-    For example, a full disk is often detected while the CSRF check reads a form with a file, and a lost database
-    connection while a session is saved. No exception middleware receives these exceptions. Django calls this function
-    while it handles the exception, so `sys.exception()` returns the exception.
+    For example, the CSRF check often detects a full disk while it reads a form with a file. Saving a session fails if
+    the database connection is lost. No exception middleware receives these exceptions. Django calls this function while
+    it handles the exception, so `sys.exception()` returns the exception.
     """
     request_id = request_id_of(request)
     if refusal := refusal_behind(sys.exception()):

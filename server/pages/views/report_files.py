@@ -1,4 +1,4 @@
-"""Downloads of a submission's report as JSON and CSV, limited to the parts that the phase shows."""
+"""Downloads of a submission's report as JSON and CSV, limited to the parts that the viewer may see."""
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
@@ -67,7 +67,7 @@ def curve_points(report: dict[str, Any]) -> Iterator[Sequence[Any]]:
 
 
 def csv_file(name: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> HttpResponse:
-    """Return an HTTP response with a CSV file. Numbers are written at full precision.
+    """Return an HTTP response with a CSV file. The numbers in `rows` are not rounded.
 
     Cells that look like spreadsheet formulas are escaped. Raises Http404 if there are no rows.
     """

@@ -10,7 +10,7 @@ from server.submissions.models.submission import Submission
 
 class RerunQuerySet(models.QuerySet["Rerun"]):
     def scoring(self) -> "RerunQuerySet":
-        """Return reruns (new scorings) that yield scores or confidence intervals, not those that explain a score."""
+        """Return the reruns that compute scores or confidence intervals, without those that explain a score."""
         return self.filter(purpose=Rerun.Purpose.INTERVALS)
 
     def pending(self) -> "RerunQuerySet":

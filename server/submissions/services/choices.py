@@ -1,4 +1,4 @@
-"""Changes that a team can make to its submissions: editing the note, and selecting the final ones, which count."""
+"""Changes that a team can make to its submissions: editing the note, and selecting final submissions."""
 
 import unicodedata
 

@@ -62,9 +62,9 @@ def interval_fields(split: dict[str, Any], metric: str) -> dict[str, float]:
 def add_intervals(
     submission: Submission, *, truth: Truth, report: dict[str, Any], cpu_seconds: float, now: datetime
 ) -> Evaluation:
-    """Write confidence intervals to the recorded evaluation, or to a new one if none is recorded.
+    """Write the confidence intervals in a report to the matching evaluation, or to a new one if there is none.
 
-    Raises NotReproducible if the scores differ from the recorded ones.
+    Raises NotReproducible if the scores in the report differ from those of the evaluation.
     """
     found = find_same(submission, truth=truth, report=report)
     if found is None:
@@ -85,7 +85,7 @@ def find_same(submission: Submission, *, truth: Truth, report: dict[str, Any]) -
     found = next(iter(same(submission=submission.pk, truth=truth.pk, signature=report["signature"])), None)
     if found is None:
         return None
-    # The caller's object has the phase of the submission, which would otherwise be read again.
+    # Reuse the caller's submission, whose phase is already loaded. Otherwise, both would be read again.
     found.submission = submission
     recorded = {(split, metric): value for split, metric, value in values_of(evaluation=found.pk)}
     if recorded != {(one.split, one.metric): one.value for one in scores_of(found, report)}:

@@ -140,7 +140,7 @@ def admit(submission: Submission, *, charge: bool) -> None:
 
     The team's row is locked before the clock is read. Therefore two uploads cannot both use the last submission of a
     quota, and no upload counts for a day that is over. The phase's row is locked as well, so that an upload waits for a
-    running import, because an import may not change anything that affects scores after the first submission.
+    running import. After the first submission, an import may not change anything that affects scores.
     """
     phases = Phase.objects.select_for_update(no_key=True, of=("self",)).select_related("challenge")
     # The phase and the team are read again, because the upload may have taken a long time.

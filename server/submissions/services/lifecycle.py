@@ -52,9 +52,9 @@ def record(
 ) -> bool:
     """Write the scores of a submission. Return False and write nothing if the worker no longer holds the job.
 
-    If the track has confidence intervals, or if the active ground truth has changed in the meantime, also queue a
-    rerun, which scores the file again (against the new ground truth). A successful rerun queues the job that explains
-    the score. If no rerun is needed, this job is queued now. If `notify` is false, no worker is woken for it.
+    If the track has confidence intervals, or if the active ground truth has changed in the meantime, also queue a rerun
+    against the active ground truth. A successful rerun queues the job that explains the score. If no rerun is needed,
+    the job that explains the score is queued now. If `notify` is false, no worker is woken for the queued job.
     """
     lock_team(submission)
     ((now, other),) = time_and_other_truth(phase=submission.phase_id, truth=truth.pk)
@@ -75,7 +75,7 @@ def record(
 
 @compiled_query
 def time_and_other_truth(*, phase: int, truth: int) -> QuerySet[Any, tuple[datetime, int | None]]:
-    """Return a row (database's time, id of the phase's active ground truth). The id is None if it is `truth`."""
+    """Return one row: the database's time, and the id of the phase's active ground truth or None if it is `truth`."""
     others = Truth.objects.filter(phase=OuterRef("pk"), active=True).exclude(pk=truth).order_by()
     found = (
         Phase.objects.filter(pk=phase).order_by().annotate(now=DatabaseNow(), other=Subquery(others.values("pk")[:1]))

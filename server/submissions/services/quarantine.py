@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 
 FOLDER = "quarantine"
 UPLOADS = "submissions"
-DRAWS = ".draws"  # suffix of the folder that contains bootstrap draws next to a prepared ground truth
+DRAWS = ".draws"  # suffix of the folder with a ground truth's bootstrap draws, next to its prepared file
 # A file without a database row is moved to quarantine only if it is older than this number of seconds. Ages are
 # measured by the file system's clock, which may differ from the database's.
 UPLOAD_SECONDS = 3600.0  # One hour for an uploaded file, because its database row is written soon after the file.

@@ -103,7 +103,7 @@ def sums_of(*, team: int, phase: int, day: date) -> QuerySet[Any, Any]:
 
 
 def days_so_far(phase: Phase, now: datetime) -> int:
-    """Return the number of days (UTC) on which a phase has accepted submissions, including today."""
+    """Return the number of days (UTC) from the opening of a phase to today or to its end, including both days."""
     if not phase.has_opened(now):
         return 0
     last = min(now, phase.ending or now)

@@ -38,7 +38,8 @@ def request(
     """Queue a rerun for each submission as soon as this transaction is committed.
 
     A rerun that has failed is queued again. A rerun that a worker has claimed is not changed. `now` is the current time
-    of the database, if the caller already knows it. If `notify` is false, the caller wakes a worker, or works itself.
+    of the database, if the caller already knows it. If `notify` is false, the caller wakes a worker or does the rerun
+    itself.
     """
     now = now or database_now()
     requested = [Rerun(submission=one, truth=truth, purpose=purpose, enqueued_at=now) for one in submissions]

@@ -38,9 +38,9 @@ def storage_use(team: Team) -> StorageUse:
 
 @compiled_query
 def stored_by(*, team: int) -> QuerySet[Any, Any]:
-    """Return the total size of a team's stored files, and the earliest finish time of an unscored submission.
+    """Return one row: the total size of a team's stored files, and the earliest finish time of an unscored submission.
 
-    The queryset is empty if the team has no stored files. Unscored submissions were rejected, cancelled, or failed.
+    Return no row if the team has no stored files. Unscored submissions were rejected, cancelled, or failed.
     """
     sums = {"used": Sum("size_bytes"), "first": Min("finished_at", filter=Q(status__in=UNSCORED))}
     return Submission.objects.stored().order_by().filter(team=team).values("team").annotate(**sums).values_list(*sums)

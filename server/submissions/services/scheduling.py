@@ -35,8 +35,8 @@ WHERE file.status = 'queued' AND (file.not_before IS NULL OR file.not_before <= 
 AND (busy.evaluations IS NULL OR busy.evaluations < %(max_running)s) AND (file.small OR %(large)s)
 ORDER BY {IN_TURN}, file.received_at LIMIT 1
 """
-# A rerun (scoring a submission again) of a large file starts only if the file's team has nothing else running.
-# Otherwise, the next file of the team might have to wait for the intervals or the explanation of an earlier file.
+# A rerun of a large file starts only if the file's team has nothing else running. Otherwise, the next file of the team
+# might have to wait for the intervals or the explanation of an earlier file.
 NEXT_RERUN = f"""
 {BUSY} SELECT rerun.id FROM submissions_rerun AS rerun
 JOIN challenges_truth AS truth ON truth.id = rerun.truth_id

@@ -48,5 +48,5 @@ def member_of(team: Team, user: User) -> Membership:
 
 
 def record(by: User, team: Team, *, action: str, **detail: object) -> None:
-    """Write an audit entry about a change to a team. This must be the last step; see `audit.services.record`."""
+    """Write an audit entry about a change to a team, after all locks have been taken; see `audit.services.record`."""
     audit.record(actor=by, action=action, subject=f"team {team.pk}", detail=detail)

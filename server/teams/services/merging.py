@@ -187,7 +187,7 @@ def move_submissions(team: Team, other: Team) -> None:
     """Move the submissions of the team `other` to `team`, with the used and granted quota and the deadline extensions.
 
     The submissions must be updated before the quota. Their update waits for transactions that are about to finish a
-    submission, and such a transaction may still return quota to the team `other`.
+    submission, and such a transaction may still give back quota to `other`.
     """
     keys = Submission.objects.filter(team=team).exclude(idempotency_key="").values("idempotency_key")
     Submission.objects.filter(team=other, idempotency_key__in=keys).update(idempotency_key="")

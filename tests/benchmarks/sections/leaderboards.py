@@ -1,4 +1,4 @@
-"""The rows of the section Leaderboards: the cost of pages and responses of the API that read a leaderboard."""
+"""The rows of the section Leaderboards: the cost of requests for pages and to the API that read a leaderboard."""
 
 import json
 import os

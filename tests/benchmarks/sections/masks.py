@@ -14,10 +14,10 @@ from tests.benchmarks.measure_masks import TRACK
 from tests.benchmarks.peers import PeerFailed, cpu_of_peer
 from tests.benchmarks.rows import FOLDER, ROOT, Goal, Row, ratio
 
-# A real challenge has about 100,000 images. A tenth of the images has the same costs per mask, apart from the curves of
-# the classes, which weigh more in a small file.
+# A real challenge has about 100,000 images. With a tenth of the images, the cost per mask is the same, except that the
+# precision-recall curves of the classes have a larger share of the cost.
 IMAGES, PER_IMAGE = 10_000, 10
-# Number of rounds. In each round, all programs run one directly after the other, so that they face the same load.
+# Number of rounds. In each round, all programs run one directly after the other, so that the load affects all equally.
 ROUNDS = 3
 PYCOCOTOOLS_SECONDS = 1_800
 COUNT = f"{IMAGES * PER_IMAGE // 1000}k masks of {IMAGES // 1000}k images"

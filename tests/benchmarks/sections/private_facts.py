@@ -1,4 +1,4 @@
-"""The rows that compare the cost of ground truths which differ in one secret annotation. They are part of Scoring."""
+"""Rows of the section Scoring: the cost of scoring against ground truths that differ in one secret annotation."""
 
 from collections.abc import Callable, Iterator
 from functools import partial

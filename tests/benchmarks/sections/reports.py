@@ -22,7 +22,7 @@ def reports() -> Iterator[Row]:
 
 
 def cost(files: Made) -> Row:
-    """Compare the CPU time for scoring a file and explaining the score with that for scoring it alone."""
+    """Compare the CPU time for scoring a file and explaining the score with that for only scoring it."""
     alone = partial(cpu_of_scoring, DETECTION, files.truth, files.small)
     scoring, explaining = alternating(alone, partial(alone, explained=True))
     goal = Goal("explanation of 5M boxes: CPU / CPU of scoring", 4, 2.5)

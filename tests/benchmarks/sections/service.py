@@ -1,4 +1,4 @@
-"""The rows of the section Service: how long a running service needs for a file of 100 kB."""
+"""The rows of the section Service: how long a running service takes to process a file of 100 kB."""
 
 import json
 import os

@@ -43,7 +43,10 @@ def weights_of(rng: np.random.Generator, images: int) -> numpy_bootstrap.Weights
 
 @pytest.mark.parametrize("hit_share", [0.001, 0.3])
 def test_long_curves_and_long_steps_have_the_areas_of_the_reference(hit_share: float) -> None:
-    """The curve has more entries than the kernels keep sums for. If hits are rare, most steps need several sums."""
+    """Some steps of the curve end after the first KEPT_ENTRIES entries, so the kernels do not keep their sums.
+
+    If hits are rare, most steps have more entries than can be added in one 16-bit sum.
+    """
     rng = np.random.default_rng(0)
     entries = kernels.KEPT_ENTRIES + 10_000
     kinds = np.where(rng.random(entries) < hit_share, HIT, MISS).astype(np.uint8)

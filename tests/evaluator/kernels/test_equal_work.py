@@ -170,8 +170,8 @@ def test_one_fact_hardly_changes_the_number_of_summed_entries(
     dropped = CROWD if by == "fast path" else len(BOXES)
     if "expand_predictions" in parameters:
         dropped *= 2  # Each dog also counts as a cat.
-    # Each entry counts in two of the three splits, so it is read twice. With partial weights, it is also read, but
-    # not counted, for the third split.
+    # Each entry counts in two of the three splits, so it is read twice. If a group-of weight is set, each entry is
+    # read for all three splits.
     splits = 3 if "group_of_weight" in parameters else 2
     most = Counter(calls=0, rows=dropped * expected["calls"], entries=splits * dropped * TRACK_CURVES[track])
     most["steps"] = 40 * expected["calls"]

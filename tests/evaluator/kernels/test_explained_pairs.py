@@ -27,7 +27,7 @@ def in_truth_order(box: str) -> str:
 
 
 def dense_truth(chance: random.Random, folder: Path, triplets: list[str], images: list[str]) -> Path:
-    """Write a ground truth folder. Each optional file is left out with a chance of one half."""
+    """Write a ground truth folder. Each optional file is left out with a probability of 1/2."""
     folder.mkdir()
     header = ",".join([*cases.PAIR[:4], *(f"{edge}{n}" for n in (1, 2) for edge in ("XMin", "XMax", "YMin", "YMax"))])
     (folder / "relationships.csv").write_text("\n".join([header, *triplets]) + "\n")

@@ -16,8 +16,8 @@ from evaluator.metrics.mask_measures import NEGATIVE, NOT_LENGTHS, kernel_measur
 from tests.evaluator.kernels.test_masks import HEIGHT, WIDTH, drawn
 
 LENGTHS = b"0123456789ABO_`aoPR"
-# A mask of 744 pixels, the first two of which are outside it, with and without an empty run in between. From the fourth
-# run on, the difference from the run two positions before is encoded.
+# Two encodings of a mask in which all pixels except the first two of 744 are set. The first encoding has an empty run
+# between these two pixels. From the fourth run on, the difference from the run two positions before is encoded.
 WITH_EMPTY_RUNS = b"10" + b"1" + coco.frPyObjects({"size": [1, 1], "counts": [742]}, 1, 1)["counts"]
 WITHOUT_EMPTY_RUNS = b"2" + coco.frPyObjects({"size": [1, 1], "counts": [742]}, 1, 1)["counts"]
 Sides = tuple[NDArray[np.int64], NDArray[np.int64]]

@@ -81,7 +81,7 @@ def test_the_ids_of_several_splits_are_distinct(tiny: Tiny) -> None:
 
 
 def test_the_file_names_no_image_and_no_secret(tiny: Tiny) -> None:
-    """The server's page does not show them either."""
+    """Like the report page of the server, the file contains no image ids, no salt and no local paths."""
     (tiny.truth / "salt.txt").write_text(SALT + "\n")
     page = written(tiny, "--matches", tiny.truth.parent / "m.csv")
     images = {line.split(",")[0] for line in TRUTH["boxes.csv"].splitlines()[1:]}

@@ -57,8 +57,8 @@ def test_opening_a_link_in_another_browser_confirms_nothing_because_mail_scanner
 ) -> None:
     client.post("/accounts/signup", SIGN_UP)
     Client().post("/accounts/signup", {**SIGN_UP, "username": "other", "email": "other@example.org"})
-    # The last email contains the link for the second sign-up. Opening it (a GET request) must not confirm the address
-    # if the browser was not used for that sign-up.
+    # The last email contains the link for the second sign-up. A GET request for this link must not confirm the address,
+    # because neither of the two browsers was used for that sign-up.
     for elsewhere in (Client(), client):
         assert elsewhere.get(link()).status_code == 200
     assert not EmailAddress.objects.filter(verified=True).exists()

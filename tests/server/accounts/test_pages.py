@@ -1,4 +1,4 @@
-"""Tests the pages for login, API tokens and passwords, and the redirects after them."""
+"""Tests the pages for login, API tokens and passwords, and the pages to which they redirect."""
 
 import re
 from typing import Any

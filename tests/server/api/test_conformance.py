@@ -51,9 +51,9 @@ CONFIG = {
     "generation": {"max-examples": EXAMPLES, "deterministic": True, "with-security-parameters": False},
     "phases": {"stateful": OFF},
     "operations": [
-        # Two checks of schemathesis are off for operations with uploaded files. Form fields have no types, so requests
-        # that the schema forbids may be accepted. Django ignores empty files from werkzeug's test client, so requests
-        # that the schema allows may be rejected.
+        # Two checks of schemathesis are disabled for operations with uploaded files. Form fields have no types, so
+        # requests that the schema forbids may be accepted. Django ignores empty files from werkzeug's test client, so
+        # requests that the schema allows may be rejected.
         {
             "include-operation-id": ["submit", "add_truth", "add_baseline", "import_challenge"],
             "checks": {"positive_data_acceptance": OFF, "negative_data_rejection": OFF},
@@ -91,7 +91,7 @@ Headers = dict[str, str]
 
 
 def served(environ: dict[str, Any], start_response: Any) -> list[bytes]:
-    """Call the application, read its whole response and close it, because schemathesis does neither."""
+    """Call the application. Schemathesis neither reads the whole response nor closes it, so do both here."""
     with connections_kept_open(), closing(application(environ, start_response)) as answer:
         return list(answer)
 

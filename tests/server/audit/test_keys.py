@@ -242,7 +242,7 @@ class TestEnd:
     def test_intact_lines_are_read_even_if_another_line_is_damaged(self, write: Callable[[int], None]) -> None:
         write(5)
         cut_after(3)
-        # The three new entries get the numbers 4 to 6. The file still records the loss of the old entry 5.
+        # The three new entries get the numbers 4 to 6. The file `audit_lost` still records the loss of the old entry 5.
         write(3)
         with external_records.path_of_lost_ends().open("a") as file:
             file.write("junk\n")

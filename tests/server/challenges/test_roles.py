@@ -1,4 +1,4 @@
-"""Viewers can read, editors can also act, and owners can also change the organizers and reveal scores."""
+"""Viewers can read, editors can also make changes, and owners can also change the organizers and reveal scores."""
 
 from collections.abc import Callable
 from typing import Any

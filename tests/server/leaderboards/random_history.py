@@ -284,7 +284,7 @@ class History:
         return [row.team for one in boards for row in one.rows if row.team != names[row.team_id]]
 
     def moments(self) -> Iterator[datetime]:
-        """Yield database times, none of which is also the time of an event.
+        """Yield times of the database clock at which no event happens.
 
         This method waits before and after each time, because SQLite's clock has a resolution of one millisecond.
         """

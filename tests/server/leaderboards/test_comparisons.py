@@ -60,7 +60,7 @@ def let_lease_expire() -> None:
 
 
 def is_due() -> bool:
-    """Return whether a comparison is due within an hour, ignoring the daily repetition at midnight."""
+    """Return whether a comparison is due within an hour, not counting the daily comparison."""
     later = database_now() + timedelta(hours=1)
     Comparison.objects.exclude(day=None).update(day=later.date())
     return Comparison.objects.due(later).exists()

@@ -112,7 +112,7 @@ def test_a_change_that_only_the_header_of_the_page_shows_is_sent(
 ) -> None:
     member = best.team.memberships.get().user
     client.force_login(member)
-    client.get(ADDRESSES[0])  # The first response sets the CSRF cookie, on which the tag depends.
+    client.get(ADDRESSES[0])  # The first response sets the CSRF cookie, on which the ETag depends.
     before = client.get(ADDRESSES[0])["ETag"]
     User.objects.filter(pk=member.pk).update(**change)
     assert client.get(ADDRESSES[0], headers={"If-None-Match": before}).status_code == 200

@@ -15,7 +15,7 @@ from tests.server.organize.test_bundle_reading import mistakes_of
         # A phase must close after its challenge opens. Otherwise, its private scores would be shown immediately.
         ("closes_at: 2026-01-31", 8),
         ("closes_at: 2026-02-01", 8),
-        ("opens_at: 2026-06-01", 8),  # A phase may not open at the time when its challenge closes.
+        ("opens_at: 2026-06-01", 8),  # A phase must not open at the time when its challenge closes.
         ("opens_at: 2026-01-31", 8),
         ("closes_at: 2026-06-02", 8),
         ("opens_at: 2026-01-01\n    closes_at: 2026-01-31", 9),

@@ -1,4 +1,4 @@
-"""Tests for check kits, which participants download to check files offline. A worker replaces outdated ones."""
+"""Tests check kits, which participants download to check files offline. A worker replaces outdated check kits."""
 
 import json
 from collections.abc import Callable

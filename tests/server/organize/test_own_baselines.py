@@ -1,4 +1,7 @@
-"""Organizers add and remove baselines with a form. They are scored, listed and exported like baselines in a bundle."""
+"""Organizers add and remove baselines with a form.
+
+These baselines are scored, listed and exported like baselines in a bundle.
+"""
 
 from collections.abc import Callable
 from pathlib import Path

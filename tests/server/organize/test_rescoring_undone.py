@@ -143,7 +143,7 @@ def test_discarding_keeps_scores_from_the_time_when_that_version_was_in_use(
 def test_discarding_a_rescoring_to_the_active_truth_keeps_earlier_reruns(
     phase: Phase, real: Truth, newer: Truth, make: Make, scored: Scored
 ) -> None:
-    """A rerun (scoring a submission again) against the active ground truth is queued before the rescoring begins.
+    """A rerun (a job that scores a submission again) for the active ground truth is queued before the rescoring begins.
 
     The rescoring did not add this rerun, so discarding the rescoring must not remove the rerun.
     """

@@ -174,7 +174,7 @@ def test_a_seed_next_to_a_salt_is_ignored_with_a_warning(bundle: BundleFolder, m
     bundle.sheet(phase="    split: {public: 0.5, seed: 7}\n")
     assert any("split.seed is ignored" in sentence for sentence in sentences(bundle))
     phase = Phase.objects.get()
-    # Because a team submits now, the next import may not change anything that affects scores.
+    # After a team has submitted, an import must not change anything that affects scores.
     make.submission(phase)
     signature = phase.signature
     bundle.sheet(phase=SPLIT)

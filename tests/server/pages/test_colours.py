@@ -11,7 +11,7 @@ TOKENS = (Path(evaluator.__file__).parent / "report_page" / "static" / "tokens.c
 LIGHT, DARK = TOKENS.split("@media (prefers-color-scheme: dark)")
 TEXT, SHAPE = 4.5, 3.0
 
-# Each pair has a colour, a background and the required contrast.
+# Each item consists of a colour, a background colour and the required contrast between them.
 PAIRS = [
     *(
         (word, ground, TEXT)

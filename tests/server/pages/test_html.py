@@ -1,4 +1,4 @@
-"""Tests the HTML of every page: no inline code, nothing from other sites, and usable by screen reader and keyboard."""
+"""Tests the HTML of every page: no inline code, no files from other sites, and accessible headings and form fields."""
 
 from collections import Counter
 

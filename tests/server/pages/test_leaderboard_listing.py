@@ -40,7 +40,7 @@ def parameters(address: str) -> dict[str, list[str]]:
 
 @pytest.fixture
 def owner(phase: Phase, make: Make, scored: Scored, monkeypatch: Any) -> User:
-    """Create a leaderboard with a baseline at the top. Return the user to whom the last entry, on page 2, belongs."""
+    """Create a leaderboard with a baseline at the top. Return the user whose team has the last entry, on page 2."""
     monkeypatch.setattr(board_page, "PAGE_ROWS", 10)
     metrics = {"top1": 0.9, "top5": 0.95, "mean_class_top1": 0.5, "mean_class_top5": 0.6}
     prior = make.team(phase.challenge, name="Prior", is_baseline=True)

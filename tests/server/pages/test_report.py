@@ -253,7 +253,7 @@ class TestPending:
 def test_the_file_of_the_command_line_shows_a_tab_as_the_page_does(
     tab: str, explained: Submission, client: Client
 ) -> None:
-    """Both use the same templates. Only links, ids and the sentence about other tabs differ."""
+    """The report file and the page use the same templates. Only links, ids and the sentence about other tabs differ."""
     track = TRACKS["openimages-detection"]
     splits = {"public": SplitScores({"mAP": 0.5}, {}, SplitDetail(**CONTENT))}
     file = report_page(track, splits, file_name="a.csv", signature="s").replace("public-", "")

@@ -23,7 +23,7 @@ Attributes = dict[str, str]
 
 
 def nothing() -> None:
-    """Do nothing, because the challenge of the fixture `pages` is already open."""
+    """Change nothing, because the challenge that the fixture `pages` creates is already open."""
 
 
 STATES: dict[str, Callable[[], Any]] = {

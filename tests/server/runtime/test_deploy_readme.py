@@ -42,7 +42,7 @@ def test_targets_of_make_exist() -> None:
 
 
 def test_make_setup_writes_nothing_to_the_folder_of_the_service() -> None:
-    """Root runs `make setup`, so a folder that it created in PODIUM_HOME could not be used by the service."""
+    """Root runs `make setup`, so the service could not use a folder that this command created in PODIUM_HOME."""
     steps = subprocess.run(["make", "-nB", "setup"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     managed = [step for step in steps.splitlines() if "manage.py" in step]
     assert managed

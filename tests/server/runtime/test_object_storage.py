@@ -144,7 +144,7 @@ class TestFiles:
 
 @pytest.fixture
 def later(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Allow files of any age to be moved to quarantine. Normally, files are kept for some time after storage."""
+    """Allow files of any age to be moved to quarantine. Normally, recently stored files are not moved."""
     monkeypatch.setattr(quarantine, "UPLOAD_SECONDS", -60)
     monkeypatch.setattr(quarantine, "TRUTH_SECONDS", -60)
 

@@ -1,4 +1,7 @@
-"""Web, worker and sweeper can run separately, each once per state folder, with a shared database and broker."""
+"""The web process, worker and sweeper can run separately, with a shared database and broker.
+
+Each of them can run at most once per state folder.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

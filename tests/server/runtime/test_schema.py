@@ -1,4 +1,4 @@
-"""A migration that waits for a lock is undone and repeated before PostgreSQL ends a request because of a deadlock."""
+"""A migration that waits for a lock is rolled back and retried before PostgreSQL cancels a deadlocked request."""
 
 import pytest
 from django.db import OperationalError, connection
@@ -16,7 +16,7 @@ class Full(Exception):
 
 @pytest.fixture
 def failures(monkeypatch: pytest.MonkeyPatch) -> list[Exception]:
-    """Return a list of errors. Each run of the migrations takes the next one and raises an error with this cause."""
+    """Return a list of errors. Each run of the migrations removes one, and raises an OperationalError caused by it."""
     causes: list[Exception] = []
 
     def migrate(*words: str, **options: object) -> None:

@@ -186,7 +186,7 @@ class TestShares:
     @pytest.mark.parametrize(
         ("held", "worst"),
         [
-            # The address with the most idle or slow connections loses one, even in the middle of a request.
+            # The address with the most idle or slow connections loses one. This one is in the middle of a request.
             ({"busy": 11, "early": 10}, "busy 0"),
             # An address with more than 8 slow connections loses one, even if another address has more connections that
             # are steady.

@@ -1,6 +1,6 @@
-"""Tests every way in which the processing of a submission can end, and how pages and the API show this.
+"""Tests every way in which the processing of a submission can end, and how pages and the API show the outcome.
 
-They show the code and message of a failure, whose fault it is, and whether the submission counts against the quota.
+The outcome includes the code and message of a failure, whose fault it is, and whether the submission uses quota.
 """
 
 import logging

@@ -43,7 +43,8 @@ WEIGHTS = [weights_of(seed) for seed in range(SEEDS)]
 def gain(seed: int, step: int, standard_errors: float | None, *, memory: bool) -> float:
     """Return how much an attack that flips `step` labels per probe raises the accuracy.
 
-    Ladder feedback shows only improvements by more than this number of `standard_errors` or, if it is None, all.
+    Ladder feedback shows only improvements by more than `standard_errors` standard errors. If this number is None, all
+    improvements are shown.
     """
     rng = np.random.default_rng(seed)
     right = rng.random(LABELS) < 0.5
@@ -61,10 +62,10 @@ def gain(seed: int, step: int, standard_errors: float | None, *, memory: bool) -
 
 
 def is_shown(change: NDArray[np.int_], weights: NDArray[np.float64], standard_errors: float | None) -> bool:
-    """Return whether ladder feedback shows the score after some labels are flipped, because it is clearly better.
+    """Return whether flipping some labels improves the score so clearly that ladder feedback shows the new score.
 
-    For each flipped label, `change` is 1 if the label becomes correct and -1 otherwise. `weights` contains how often it
-    is drawn in each bootstrap replicate.
+    For each flipped label, `change` is 1 if the label becomes correct and -1 otherwise. `weights` contains how often
+    the label is drawn in each bootstrap replicate.
     """
     better = change.sum() / LABELS
     if better <= 0 or standard_errors is None:

@@ -1,4 +1,4 @@
-"""A file in which no prediction could be a hit is rejected and uses no quota. A team can still submit it anyway."""
+"""A file in which no prediction could be a hit is rejected and uses no quota. A team can choose to submit it anyway."""
 
 import pytest
 from django.test import Client

@@ -29,7 +29,8 @@ def served(count: int, *, large: bool = True) -> list[str]:
     for _ in range(count):
         claimed = scheduling.claim_next(Submission, large=large)
         names.append(claimed.team.name if claimed else "")
-        sleep(0.002)  # The resolution of SQLite's clock is a millisecond. Teams served in the same one would be equal.
+        # Wait, so that no two teams are served in the same millisecond, which is the resolution of SQLite's clock.
+        sleep(0.002)
         Submission.objects.running().update(status=Status.SCORED, finished_at=NOW, stage="", **leases.NO_LEASE)
     return names
 

@@ -72,7 +72,7 @@ pytestmark = [
 def send(api: Api) -> Send:
     """Return a function that uploads a file and returns the HTTP status: `send(PAGE, user, body, length)`.
 
-    Its first argument is the path of the page or of the API route.
+    The first argument is the path of the page or of the API route.
     """
 
     def send(path: str, user: Any, body: Any, length: int) -> int:

@@ -57,7 +57,7 @@ class Errors:
         positives: NDArray[np.float64],
         group_weight: float,
     ) -> CurveErrors:
-        """Return the scored detections and the missed objects of a split, each with its kind of error."""
+        """Return the scored detections, matched groups and missed objects of a split, with their kinds of errors."""
         entries = matches[matches.scored].entries(truth, group_weight)
         chosen = in_split[entries.images]
         of_groups = np.full(len(entries.images) - np.count_nonzero(matches.scored), NO_ERROR)
@@ -109,8 +109,8 @@ class Comparison:
     annotated : int64 array of shape (A,), ascending
         Indices of the ordinary objects that are rows of boxes.csv (or masks.csv) and not copies for an ancestor.
     other : callable
-        Takes two int64 arrays of indices, of false positives and into ``annotated``. Returns the IoU of these false
-        positives with these objects, whatever their class.
+        A function that returns the IoU of false positives with objects of any class. It takes two int64 arrays: the
+        indices of the false positives, and the indices of the objects in ``annotated``.
     ties : sequence of arrays of shape (N,)
         The values that break ties between detections of equal confidence and overlap.
     """

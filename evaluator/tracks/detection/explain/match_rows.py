@@ -24,7 +24,7 @@ IGNORED, HIT, FINDS_GROUP, ABSORBED, FALSE, MISSED = range(6)
 REASONS = (*DETECTION_KINDS, "no_area_or_confidence", "unverified_class", "over_the_cap", "")
 INVALID, UNVERIFIED, OVER_THE_CAP = range(len(DETECTION_KINDS), len(DETECTION_KINDS) + 3)
 FIRST_LINE = 2  # Line number of the first row after the header of boxes.csv.
-# Number of rows that are converted to Python objects at once, which need ten times the memory of the arrays.
+# Number of rows that are converted at once. As Python objects, rows need ten times the memory of the arrays.
 ROWS_AT_ONCE = 1 << 14
 
 Codes = NDArray[np.int64]
@@ -56,13 +56,13 @@ class Outcomes:
 
 
 class MatchRows:
-    """Makes the rows of :data:`COLUMNS`, in portions, from the outcomes of detections and of missed boxes.
+    """Converts the outcomes of detections and of missed boxes to rows of :data:`COLUMNS`, in portions.
 
-    The true positives of the score are the ``true_positive`` rows and, multiplied by the group-of weight, the
-    ``group_found`` rows. The most confident detection in a group-of box matches it. The other detections in that box
-    are ``absorbed``. ``TruthLine`` is the line number, in boxes.csv, of the box with which a detection was compared:
-    the box that it hits, the box that explains its error, or the group-of box in which it lies. ``Overlap`` is the IoU
-    with that box; for a group-of box, it is the fraction of the detection inside the box.
+    The score counts each ``true_positive`` row as one true positive, and each ``group_found`` row with the group-of
+    weight. The most confident detection in a group-of box matches it. The other detections in that box are
+    ``absorbed``. ``TruthLine`` is the line number, in boxes.csv, of the box with which a detection was compared: the
+    box that it hits, the box that explains its error, or the group-of box in which it lies. ``Overlap`` is the IoU with
+    that box; for a group-of box, it is the fraction of the detection inside the box.
     """
 
     def __init__(self, truth: DetectionTruth) -> None:

@@ -70,7 +70,7 @@ def slices(
         As in :class:`~evaluator.tracks.detection.explain.errors.Errors`.
     in_split : bool array of shape (images,)
     counts_of_sizes : sequence of ObjectCounts
-        The number of objects of each size.
+        As returned by :func:`size_counts`.
     by_size : sequence of rows
         ``false_positives`` and ``mAP`` of each size.
     """
@@ -96,7 +96,7 @@ def objects_inside(truth: ObjectTruth, in_split: Mask) -> NDArray[np.int64]:
 def size_counts(
     truth: ObjectTruth, object_kinds: NDArray[np.integer[Any]], in_split: Mask, codes: NDArray[np.integer[Any]]
 ) -> Sequence[ObjectCounts]:
-    """Return the number of ordinary objects of each size in a split. ``codes`` contains the size of each object."""
+    """Return four object counts for each size in a split; see :func:`_counts`. ``codes`` is the size of each object."""
     inside = objects_inside(truth, in_split)
     return _counts(codes[inside], object_kinds[inside], len(SIZES))
 

@@ -53,7 +53,7 @@ class CollectingReader(BlockReader, ABC):
 
     @abstractmethod
     def evaluate_images(self, found: Predictions) -> None:
-        """Evaluate predictions, with their copies for ancestors if these are wanted.
+        """Evaluate predictions, including their copies for ancestors if predictions are expanded.
 
         The predictions are ordered by image, and include all predictions of each of their images.
 
@@ -118,8 +118,8 @@ class CollectingReader(BlockReader, ABC):
 def with_copies(truth: KernelTruth, found: Predictions) -> tuple[Predictions, NDArray[np.int64]]:
     """Return the given predictions and copies of them for the ancestors of their classes, ordered by image.
 
-    The copies for the same image follow the other predictions, as in the reference implementation. Also return the
-    index of the given prediction from which each of them comes.
+    Within an image, the copies follow the given predictions, as in the reference implementation. Also return, for each
+    returned prediction, the index of the given prediction that it equals or was copied from.
     """
     known = np.flatnonzero(found.labels >= 0)
     copies, ancestors = ancestors_of(truth.ancestors_from, truth.ancestors, found.labels[known])

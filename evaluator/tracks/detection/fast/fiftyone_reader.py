@@ -19,12 +19,12 @@ from evaluator.tracks.shared.fast import FileHeader
 
 
 class Labelled(NamedTuple):
-    """The part of a ground truth that FiftyOne's rules use: classes that image_labels.csv verifies, and their boxes.
+    """The part of a ground truth that FiftyOne's rules use: classes verified in image_labels.csv, and their boxes.
 
     Attributes
     ----------
     positions : bool array of shape (V,)
-        Whether each class in ``KernelTruth.verified`` is one of these.
+        Whether each class in ``KernelTruth.verified`` belongs to this part.
     counts : int64 array of shape (3, 2, labels)
         The numbers of boxes of these classes, as in ``ObjectTruth.object_counts``.
     """
@@ -34,7 +34,7 @@ class Labelled(NamedTuple):
 
     @classmethod
     def of(cls, truth: DetectionTruth, arrays: KernelTruth) -> Self:
-        """Return this part of a ground truth. ``arrays`` is the same ground truth in the form for the kernels."""
+        """Return the part of ``truth`` that FiftyOne's rules use. ``arrays`` is ``truth`` converted for the kernels."""
         found = cls(np.empty(len(arrays.verified), bool), np.zeros((3, 2, len(truth.labels)), np.int64))
         find_labelled(arrays, truth.labelled, *found)
         for array in found:
@@ -43,7 +43,7 @@ class Labelled(NamedTuple):
 
 
 class FiftyOneReader(CollectingReader):
-    """A reader for one thread that matches the predictions of an image when it has all of them.
+    """A reader for one thread that matches all predictions of an image together, by FiftyOne's rules.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ class FiftyOneReader(CollectingReader):
     def entries(self) -> Segments:
         """Return the confidences and codes of all curve entries, one pair of arrays for each part of the file.
 
-        A curve entry is a prediction in a precision/recall curve.
+        A curve entry is a prediction or a matched group in a precision/recall curve.
         """
         return [(np.empty(0), np.empty(0, np.uint32)), *self.filled]
 

@@ -19,7 +19,7 @@ from evaluator.tracks.shared.curves.weighted import WeightedBuckets
 
 
 class EntryReader(Protocol):
-    """A reader that has found curve entries. A curve entry is a prediction in a precision/recall curve."""
+    """A reader that has found curve entries: predictions and matched groups in precision/recall curves."""
 
     @property
     def state(self) -> DetectionState:

@@ -139,7 +139,7 @@ class BlockReader:
 class DetectionReader(BlockReader):
     """Reads a detection submission in one thread, matches its predictions, and keeps them as curve entries.
 
-    A curve entry is a prediction in a precision/recall curve.
+    A curve entry is a prediction or a matched group in a precision/recall curve.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ class DetectionReader(BlockReader):
     def _make_room(self, entries: int) -> None:
         """Allocate new arrays unless the current ones have room for ``entries`` more curve entries.
 
-        A curve entry is a prediction in a precision/recall curve.
+        A curve entry is a prediction or a matched group in a precision/recall curve.
         """
         used = int(self.state.counts[ENTRIES])
         if used + entries > len(self.state.codes):

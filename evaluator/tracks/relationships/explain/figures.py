@@ -22,9 +22,9 @@ class Figures:
     ----------
     errors : ErrorFigures
         The errors by relation. All relations that are not in the ground truth count as one additional relation.
-    true, predicted : arrays of shape (relations or more,)
+    true, predicted : arrays of shape (R,), where R is at least the number of relations
         Number of true positives and of scored pairs of each relation.
-    ignored, missed : arrays of shape (relations or more,)
+    ignored, missed : arrays of shape (R,)
         Number of pairs that are not scored although their labels are in the ground truth, and number of triplets that
         were not matched.
     """

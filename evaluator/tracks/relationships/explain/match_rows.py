@@ -23,7 +23,7 @@ TYPES = {"TruthLine": int, **dict.fromkeys(("Score", *FIRST, *SECOND, "Overlap")
 REASONS = (*RELATIONSHIP_KINDS, "unverified_class", "")
 UNVERIFIED = len(RELATIONSHIP_KINDS)
 FIRST_LINE = 2  # Line number of the first row after the header of relationships.csv.
-# Number of rows that are converted to Python objects at once, which need ten times the memory of the arrays.
+# Number of rows that are converted at once. As Python objects, rows need ten times the memory of the arrays.
 ROWS_AT_ONCE = 1 << 14
 
 Row = tuple[Any, ...]
@@ -49,7 +49,7 @@ class Columns:
 
 
 class PairRows:
-    """Makes the rows of :data:`COLUMNS`.
+    """Converts pairs and missed triplets to rows of :data:`COLUMNS`.
 
     ``TruthLine`` is the line number, in relationships.csv, of the triplet that the pair hits or that its kind of error
     refers to. ``Overlap`` is the overlap with that triplet: the smaller IoU of the two boxes.
@@ -115,7 +115,7 @@ def match_rows(truth: RelationshipsTruth, matches: PairMatches, errors: Errors) 
 def _of_pairs(matches: PairMatches, found: Compared, ranks: NDArray[np.int64], chosen: NDArray[np.int64]) -> Columns:
     """Return the columns for the pairs with the indices ``chosen``.
 
-    ``ranks`` is the index of each pair among those that are scored, to which ``found`` belongs.
+    ``found`` contains one element for each scored pair. ``ranks`` contains the index of each scored pair in ``found``.
     """
     matches = matches[chosen]
     pairs, ranks, count = matches.pairs, ranks[chosen], len(chosen)
@@ -147,7 +147,7 @@ def _of_missed(truth: RelationshipsTruth, kinds: NDArray[np.int64]) -> Columns:
         truth.triplet_images[missed],
         truth.triplets[missed],
         [""] * len(missed),
-        # The shortest decimals that identify the coordinates, which are stored in single precision.
+        # The coordinates have single precision, so the shortest decimals that identify them are written.
         [[float(str(number)) for number in row] for row in boxes],
         ["missed"] * len(missed),
         [""] * len(missed),

@@ -74,7 +74,8 @@ def explained_curves(
     arrivals = decide(outcomes, merged)
     private = (truth.usage == PRIVATE) * np.uint32(PRIVATE_CODE)
     codes = outcomes[merged.order] + private[entries.images] + ~entries.misses[1] * np.uint32(PHRASE_CODE)
-    # The best candidates of triplets and of phrases precede those that would hit a triplet if their error were fixed.
+    # The first rows of `best_candidates` belong to triplets and phrases. They are followed by the pairs that would hit
+    # each triplet if the error of the pair were fixed.
     confidences = readers[0].state.best_candidates[2 * len(truth.triplets) + arrivals, 0]
     arrived = private[truth.triplet_images[arrivals]] + np.uint32(ARRIVAL)
 

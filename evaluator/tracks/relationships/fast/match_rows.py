@@ -1,7 +1,7 @@
 """Lists the outcome of each pair of a file that the fast path has explained. The file is read a second time.
 
-The rows are identical to those of the reference implementation. They are made block by block, so a pair needs no memory
-after its row has been written. The pairs that hit a triplet are known from the explanation of the score.
+The rows are identical to those of the reference implementation. They are written block by block, so only the pairs of
+one block are in memory. The pairs that hit a triplet are known from the explanation of the score.
 """
 
 from collections.abc import Iterator
@@ -28,12 +28,13 @@ from evaluator.tracks.shared.fast import FileVersion, read_again
 
 
 class Claims:
-    """The pairs that claim the objects of a ground truth, found again while the file is read in order.
+    """Determines which pairs win the triplets and phrases that they claim, while the file is read again in order.
 
     Parameters
     ----------
     best : float64 array of shape (objects, 9)
-        Confidence and coordinates of the best pair that claims each object, from the explanation of the score.
+        Confidence and coordinates of the best pair that claims each object (a triplet or a phrase), from the
+        explanation of the score.
     """
 
     def __init__(self, best: NDArray[np.float64]) -> None:
@@ -68,8 +69,8 @@ class ExplainedRows:
     submission : FileVersion
     resources : Resources
     best : float64 array of shape (3 × triplets, 9)
-        Confidence and coordinates of the best pair that claims each triplet, each phrase and, if its error were fixed,
-        each triplet.
+        Confidence and coordinates of the best pair that hits each triplet, of the best pair that hits each phrase, and
+        of the best pair that would hit each triplet if the error of the pair were fixed.
     """
 
     truth: RelationshipsTruth

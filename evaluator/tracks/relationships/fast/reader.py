@@ -67,7 +67,7 @@ def kernel_truth(truth: RelationshipsTruth, *, explains: bool = False) -> Kernel
 
 
 def _verified(truth: RelationshipsTruth) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
-    """Return the verified labels of all images, and an array that is 1 where a label is absent from its image."""
+    """Return the verified labels of all images, and an array that is 1 where no triplet of the image has the label."""
     labels, absent = truth.image_labels >> 1, (truth.image_labels & 1).astype(np.uint8)
     for array in (labels, absent):
         array.flags.writeable = False
@@ -107,8 +107,9 @@ class RelationshipReader:
     Attributes
     ----------
     claimed : int
-        Number of objects that pairs can claim for each triplet: the triplet, its phrase and, if the score is to be
-        explained, the triplet again, for pairs that would hit it if their error were fixed.
+        Number of objects that pairs can claim for each triplet: the triplet and its phrase. If the score is to be
+        explained, the triplet is counted twice, because it can also be claimed by pairs that would hit it if their
+        error were fixed.
     """
 
     def __init__(
@@ -195,7 +196,7 @@ class RelationshipReader:
         """Enlarge the arrays unless there is room for ``entries`` more pairs and ``lines`` hashes of image ids.
 
         If the arrays of predicted pairs (as entries of precision/recall curves) are enlarged, their size at least
-        doubles, so that copying is rare. Memory that no entry has been written to costs nothing.
+        doubles, so that copying is rare. Unused elements of the arrays occupy no physical memory.
         """
         state, needed = self.state, self.entries + entries
         if needed > len(state.confidences):

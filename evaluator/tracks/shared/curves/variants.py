@@ -100,8 +100,8 @@ class CodedCurves:
         """Return the average precision of the first C curves in each variant, NaN for a curve without positives.
 
         A variant assigns a role to each code, which describes the outcome of an entry. All curves are computed, even
-        those without positives and those after the first C. Otherwise, the time would reveal which classes have
-        positives, and which entries are not scored.
+        those without positives and those after the first C. Otherwise, the running time would reveal which classes
+        have positives, and which entries are not scored.
 
         Parameters
         ----------

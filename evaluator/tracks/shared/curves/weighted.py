@@ -1,7 +1,7 @@
 """Sorts curve entries that may have partial weights or negative confidences, and computes average precisions.
 
 The interface is that of :class:`~evaluator.tracks.shared.curves.buckets.EntryBuckets`, whose sort keys have no room for
-a third kind of entries or for the sign of a confidence. Here, a 2-byte code is sorted with each key.
+a third kind of entry or for the sign of a confidence. Here, a 2-byte code is sorted with each key.
 """
 
 from collections.abc import Sequence

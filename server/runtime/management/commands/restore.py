@@ -64,7 +64,8 @@ class Command(BaseCommand):
     def restore(self, backup: Path, manifest: Manifest) -> None:
         """Restore the files, then the database.
 
-        If the database came first, it could accept submissions that cannot be scored because files are missing.
+        If the database were restored first, the service could accept submissions that cannot be scored because files
+        are missing.
         """
         new = 0
         for path, stored in tqdm(manifest.files.items(), desc="restoring files", disable=None, leave=False):

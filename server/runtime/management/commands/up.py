@@ -67,7 +67,7 @@ class Command(BaseCommand):
                     self.report(only, "is ready. Press Ctrl-C to stop.")
                 else:
                     self.stdout.write(f"\n  {settings.PODIUM_URL}\n\nPress Ctrl-C to stop.")
-                    # Without this flush, the text could stay in the buffer of a pipe for days until more text follows.
+                    # If the output is a pipe, the text would otherwise stay in the buffer until more text follows.
                     self.stdout.flush()
                 service.watch()
         except NotStarted as error:

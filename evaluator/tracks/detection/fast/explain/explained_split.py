@@ -116,7 +116,7 @@ class ExplainedSplit:
 
     @cached_property
     def _false(self) -> Codes:
-        """Numbers of false positives by kind of error and by class, shape (kinds, classes)."""
+        """The numbers of false positives by kind of error and by class, shape (kinds, classes)."""
         found = np.array([self._count(FALSE + kind) for kind in KINDS])
         found[LOCALIZATION] += self._count(FIXABLE)
         return found

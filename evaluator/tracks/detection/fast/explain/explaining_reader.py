@@ -113,7 +113,7 @@ class ExplainingReader(CollectingReader):
         """Write the outcomes of predictions to ``overlaps`` and ``outcomes``, with a row for each judged prediction.
 
         Return the judged predictions: the given predictions and, if they are expanded, their copies for ancestors. Also
-        return the index of the given prediction from which each of them comes.
+        return, for each judged prediction, the index of the given prediction that it equals or was copied from.
         """
         origins = np.arange(len(found.images))
         if len(self.full_truth.ancestors):

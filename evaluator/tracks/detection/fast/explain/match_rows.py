@@ -1,8 +1,8 @@
 """Lists the outcome of each prediction of a file that the fast path has explained. The file is read a second time.
 
-The rows are identical to those of the reference implementation. They are made block by block, so a prediction needs no
-memory after its row has been written. Only the long layout, in which the rows of an image may be anywhere in the file,
-needs the predictions of the whole file, as the explanation of the score does.
+The rows are identical to those of the reference implementation. In the Kaggle layout, they are written block by
+block, so only the predictions of one block are in memory. In the long layout, the rows of an image may be anywhere in
+the file, so all predictions of the file are kept in memory.
 """
 
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ from evaluator.tracks.shared.fast import FileVersion, read_again
 
 
 def sorted_by(ranks: NDArray[np.int64], found: Predictions) -> Predictions:
-    """Return the given predictions in the order of the ranks of their images. Those of an image keep their order."""
+    """Return predictions sorted by the rank of their image. Predictions of the same image keep their order."""
     order = np.argsort(ranks[found.images], kind="stable")
     return Predictions(found.images[order], found.labels[order], found.numbers[order], NO_CAPS)
 
@@ -121,7 +121,7 @@ class ExplainedRows:
         return known, outcomes_of(self.truth, known, matches, errors)
 
     def _matches(self, known: Detections) -> tuple[Matches, Errors]:
-        """Return the matches and the errors of those predictions that are scored, as the kernel has found them."""
+        """Return the matches and errors of the scored predictions, converted from the results of the kernel."""
         results = self.reader.overlaps
         codes = results.outcomes[ALL_RULES, known.rows].astype(np.int64)
         scored = known[codes >= HIT]

@@ -1,7 +1,7 @@
-"""Counts the objects of a split by what became of them, in one pass over the objects.
+"""Counts the objects of a split by outcome, in one pass over the objects.
 
-A ground truth can have a thousand times as many objects as a small submission has predictions. Therefore, what depends
-only on the ground truth is computed once for all submissions, and everything else from one table of counts.
+A ground truth can have a thousand times as many objects as a small submission has predictions. Therefore, data that
+depends only on the ground truth is computed once for all submissions, and ordinary objects are counted in one table.
 """
 
 from dataclasses import dataclass
@@ -23,9 +23,10 @@ KINDS = len(DETECTION_KINDS) + 1
 
 
 class _Cells(NamedTuple):
-    """The ordinary objects of a split, and the position of each in the table of counts if the object is matched.
+    """The ordinary objects of a split, and the position of the count that includes each object if it is matched.
 
-    `objects` is None if the split contains all objects.
+    A position is an index into the flattened table of counts, which has the shape (sizes, kinds, classes). `objects` is
+    None if the split contains all objects.
     """
 
     objects: NDArray[np.int32] | None
@@ -72,7 +73,7 @@ class ObjectNumbers:
 
     @property
     def missed(self) -> Numbers:
-        """The number of missed objects of each class; a missed group counts as its weight."""
+        """The number of missed objects of each class. A missed group contributes its weight."""
         return self._with_groups(self.ordinary[:, 1:].sum(axis=(0, 1)))
 
     @property
@@ -93,7 +94,7 @@ class ObjectNumbers:
 
     @property
     def by_size(self) -> list[ObjectCounts]:
-        """For each size, how many ordinary objects have each of the outcomes that a table of slices shows."""
+        """The numbers of ordinary objects of each size, by outcome, as ``size_counts`` returns them."""
         parts = [self._of_kind(kind).sum(axis=1).tolist() for kind in (NO_ERROR, CLASS, LOCALIZATION, MISSED)]
         return list(zip(*parts, strict=True))
 
