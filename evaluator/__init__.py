@@ -1,3 +1,3 @@
-"""Podium's evaluator: metrics for computer-vision challenges and the ``podium`` command line. Does not use Django."""
+"""Podium's evaluator: metrics for computer-vision challenges, and the ``podium`` command. It does not use Django."""
 
 __version__ = "1.1.0"

@@ -68,7 +68,7 @@ class Draws:
     def file_name(self) -> str:
         """The name of the file that stores the weights. It contains the number of blocks.
 
-        The name does not contain the salt (a secret of the ground truth), because ground truths with different salts
+        The name need not contain the salt (a secret of the ground truth), because ground truths with different salts
         have different SHA-256 hashes.
         """
         return f"{self.truth}-{self.split}-{self.seed}-{self.blocks}.draws"

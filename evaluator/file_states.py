@@ -1,4 +1,4 @@
-"""Tells whether a file is still in a state that this process has read and verified before."""
+"""Identifies the state of a file, so that a process does not verify a file again until it changes."""
 
 import os
 import time

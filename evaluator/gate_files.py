@@ -48,7 +48,7 @@ def _rows_by_image(template: Path) -> dict[str, list[str]]:
 
 
 def _half(whole: Any, empty: Any) -> Any:
-    """Return a copy of ``whole`` that takes every second element from ``empty`` instead."""
+    """Return a copy of ``whole`` in which every second element is replaced by the one in ``empty``."""
     if isinstance(whole, list):
         return [both[number % 2] for number, both in enumerate(zip(empty, whole, strict=True))]
     if all(isinstance(value, dict) for value in whole.values()):

@@ -66,7 +66,7 @@ class Mapped(Mapping[str, NDArray[Any]]):
     body : uint8 array
         The content of the file after its header.
     entries : mapping of str to Entry
-        The entry for each array in the header of the file.
+        The header's entry for each array.
     verified : set of str
         Names of the arrays that have been verified. This set is shared by all objects that map the file
         in the same state.

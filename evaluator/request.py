@@ -33,8 +33,8 @@ class TruthOptions:
         Fraction of public images and the seed, instead of a usage file. The seed is not used if the ground truth has a
         salt, a secret from which the split is derived instead.
     salt : Path or None
-        A file to use instead of the ``salt.txt`` in the folder. A prepared ground truth contains the salt, so it must
-        be kept secret too.
+        A file to use instead of the ``salt.txt`` in the folder. A prepared ground truth contains the salt, so
+        the prepared file must be kept secret too.
     hidden : bool
         Whether to reject a folder if data that participants can see reveals answers. Answers are revealed by caption
         ids that contain the id of their image, and by segmentation data without the sizes of all images.
@@ -132,8 +132,9 @@ class Resources:
     progress : callable
         Called with the name of the current stage, such as ``scoring``, and the completed fraction of this stage.
     reference_bytes : int or None
-        Maximum uncompressed size of a file that compiled kernels cannot read, so that the much slower reference
-        implementation scores it. It does not apply to tracks without such kernels. If None, only ``limits`` apply.
+        Maximum uncompressed size of a file that compiled kernels cannot read. The much slower reference implementation
+        scores these files. The maximum does not apply to tracks without compiled kernels. If None, only ``limits``
+        apply.
     """
 
     limits: Limits = field(default_factory=Limits)
@@ -144,10 +145,12 @@ class Resources:
     def for_reference(self, submission: Path, findings: Findings) -> "Resources":
         """Return the resources for a file that the compiled kernels cannot read.
 
+        They limit the uncompressed size of the file to ``reference_bytes`` or less.
+
         Raises
         ------
         InvalidSubmission
-            If the file has more than ``reference_bytes``, compressed or not.
+            If the file itself, before decompression, is larger than ``reference_bytes``.
         """
         if (most := self.reference_bytes) is None:
             return self

@@ -80,7 +80,7 @@ class Results:
     is_final : bool
         Whether the results are final. Final results change only if the phase is rescored.
     unfinished : list of str
-        Why the results are preliminary. Empty if they are final, and in files from earlier versions of Podium.
+        Reasons why the results are preliminary. Empty for final results, and in files from earlier versions of Podium.
     boards : list of Board
     """
 

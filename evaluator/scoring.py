@@ -109,7 +109,7 @@ def _evaluated(
     parameters: ParametersType,
     findings: Findings,
 ) -> tuple[Outcome, ReferenceNeeded | None]:
-    """Score a submission. Return the scores, and the reason if the compiled kernels could not compute them."""
+    """Score a submission. Return the scores, and the reason if the compiled kernels did not compute them."""
     fast = score_by_fast_path(scorer.track, truth, request, parameters, findings)
     if isinstance(fast, Outcome):
         _reject(findings, request)
@@ -156,7 +156,7 @@ def check(
     parameters: Mapping[str, Any] | None = None,
     resources: Resources | None = None,
 ) -> Findings:
-    """Return all defects of a submission.
+    """Check a submission, and return its defects and notices.
 
     Without a ground truth, only the file format is checked. With a ground truth, ids and labels are checked too, so the
     findings are the same as those of :func:`score`.

@@ -10,8 +10,8 @@ from evaluator.catalog import Track
 def compose(track: Track, parameters: Mapping[str, Any], truth_sha256: str) -> str:
     """Return the signature of a score.
 
-    The signature contains the track, the parameters that can change the score, the ground truth and the evaluator's
-    version. A leaderboard never shows scores with different signatures.
+    The signature contains the track, the parameters that can change the score, the hash of the ground truth, and the
+    evaluator's version. A leaderboard never shows scores with different signatures.
 
     Parameters
     ----------
@@ -19,8 +19,8 @@ def compose(track: Track, parameters: Mapping[str, Any], truth_sha256: str) -> s
     parameters : mapping
         All parameters, as :meth:`Track.resolve` returns them.
     truth_sha256 : str
-        64 hexadecimal digits. The signature contains the first 12. If empty, the signature does not contain
-        the ground truth.
+        The hash of the ground truth, 64 hexadecimal digits. The signature contains the first 12. If the hash is empty,
+        it is left out of the signature.
 
     Examples
     --------

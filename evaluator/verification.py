@@ -36,8 +36,8 @@ class ScoreCheck:
 def prepared_truth(results: Results, truth: Path, opening: TruthOptions) -> Iterator[Path]:
     """Prepare a ground truth folder with the settings in exported results, and yield the path of the prepared file.
 
-    If ``truth`` is already a prepared file, yield its path. If the folder does not contain a file with the usage of
-    each image, the images are split as described in the results. ``opening`` contains other options, such as the seed.
+    If ``truth`` is already a prepared file, yield its path. If neither the folder nor ``opening`` contains the usage of
+    each image, the images are split with the public share in the results and the seed in ``opening``.
 
     Raises
     ------

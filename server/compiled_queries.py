@@ -109,7 +109,8 @@ class ListPlaceholder(Placeholder):
 class Statement(Generic[Row]):
     """A compiled query.
 
-    Threads share its instances, so an instance does not keep the connection that was used to compile the query.
+    Threads share instances of this class. Therefore, an instance does not keep the connection that was used to compile
+    the query.
     """
 
     def __init__(self, queryset: QuerySet[Any, Row], connection: BaseDatabaseWrapper) -> None:
@@ -159,10 +160,10 @@ def literals(given: Mapping[str, Any], connection: BaseDatabaseWrapper) -> dict[
 def with_names(sql: str, parameters: Sequence[Any], connection: BaseDatabaseWrapper) -> tuple[str, dict[str, Any]]:
     """Return an SQL statement whose parameters have names, and a dict with the values of its constant parameters.
 
-    A constant parameter has the same value at each execution. For PostgreSQL, constants are written into the SQL
-    instead, and the dict is empty, because psycopg would convert the constants again each time. For SQLite, all
-    parameters need names. Without names, Django would search the SQL for placeholders at each execution, which takes as
-    long as a small query.
+    A constant parameter has the same value at each execution. For PostgreSQL, constants are written into the SQL,
+    because psycopg would convert them again at each execution. The dict is then empty. For SQLite, all parameters need
+    names. Without names, Django would search the SQL for placeholders at each execution, which takes as long as a small
+    query.
     """
     constants: dict[str, Any] = {}
     words = []

@@ -67,7 +67,7 @@ RETRY_STATUSES = (429, 503)
 class Refused(Exception):
     """Raised when a request is refused, for example by a rule or because the disk is full.
 
-    `detail` explains what happened and what to do. `extra` holds more members of the problem document (RFC 9457).
+    `detail` explains what happened and what to do. `extra` has additional members of the problem document (RFC 9457).
     """
 
     def __init__(self, code: str, detail: str, **extra: Any) -> None:

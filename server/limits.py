@@ -75,11 +75,11 @@ TEAM_EVALUATIONS_AT_ONCE = env.number(
 WORKER_LARGE_FILES_AT_ONCE = env.number(
     "WORKER_LARGE_FILES_AT_ONCE", default=max(1, WORKER_PROCESSES - 1), low=0, high=1024
 )
-# The jobs that a worker takes: scores, check kits (files for checking submissions offline), comparisons of leaderboard
-# entries, and reruns (intervals, rescorings and explanations)
+# The kinds of jobs that a worker takes: scores, check kits (files for checking submissions offline), comparisons of
+# leaderboard entries, and reruns (intervals, rescorings and explanations)
 WORKER_QUEUES = env.subset("WORKER_QUEUES", among=("scores", "kits", "comparisons", "reruns"))
-# The names of their queues in the broker. The first one has the name of the only queue of earlier versions, so that
-# processes of both versions can run side by side.
+# The broker's queue for each kind of job. The queue for scores has the name of the only queue of earlier versions, so
+# that processes of both versions can run side by side.
 BROKER_QUEUES = {"scores": "celery", "kits": "kits", "comparisons": "comparisons", "reruns": "reruns"}
 # How long a running scoring job may take to finish when the worker is stopped
 STOP_SECONDS = env.number("STOP_SECONDS", default=20, low=0, high=MAX_SECONDS)

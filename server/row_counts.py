@@ -1,7 +1,7 @@
 """Counts of all rows of a query, without a GROUP BY clause.
 
 With `Count`, Django adds such a clause, and SQLite takes 1.2 to 1.6 times as long. With these expressions, a query
-returns one row even if no row matches its conditions; the counts are then 0. The query cannot select columns as well.
+returns one row even if no row matches its conditions; the counts are then 0. Such a query cannot also select columns.
 Example:
 
     entries.order_by().annotate(listed=ROW_COUNT, ranked=rows_with(is_baseline=False)).values_list("listed", "ranked")

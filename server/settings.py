@@ -238,7 +238,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "sep": ":",
     "socket_timeout": 10,
     "socket_connect_timeout": 5,
-    # Sending a message is tried at most twice, without a pause, so that uploads do not wait for a broker that is down.
+    # Celery tries to send a message at most twice, without a pause, so that uploads do not wait if the broker is down.
     "max_retries": 1,
     "interval_start": 0,
     "interval_step": 0,

@@ -67,7 +67,8 @@ def insertion(
 def prepared(field: Any, value: Any, database: BaseDatabaseWrapper) -> Any:
     """Convert the value of a field to the type that the database expects.
 
-    Django's conversion is skipped for values that it would not change, because it takes as long as storing them.
+    Django's conversion is skipped for values that it would not change, because converting a value takes as long as
+    storing it.
     """
     if type(value) in PLAIN_TYPES and not isinstance(field, JSONField):
         return value

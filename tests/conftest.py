@@ -134,7 +134,7 @@ def compare_boards() -> None:
     """Compute ties and rank intervals for every changed leaderboard, like a worker but without pauses."""
     comparisons.add_missing()
     while True:
-        for one in Comparison.objects.exclude(not_before=None):  # One row per query, to avoid deadlocks.
+        for one in Comparison.objects.exclude(not_before=None):  # Each query updates one row, to avoid deadlocks.
             Comparison.objects.filter(pk=one.pk).update(not_before=None)
         claimed = comparisons.claim_next()
         if claimed is None:
@@ -253,7 +253,8 @@ def inline_queue(monkeypatch: pytest.MonkeyPatch) -> InlineQueue:
     inline = InlineQueue()
     monkeypatch.setattr(queue, "enqueue", inline.enqueue)
     monkeypatch.setattr(queue, "is_empty_above", lambda kind: False)
-    # Reset the time owed to reruns. Otherwise, nine seconds of scoring in earlier tests would cause a rerun.
+    # Reset the time that the worker owes to reruns (see `worker.time_shares`). Otherwise, nine seconds of scoring in
+    # earlier tests would cause a rerun.
     for name in ("of_reruns", "of_late_reruns"):
         monkeypatch.setattr(time_shares, name, TimeShare())
     monkeypatch.setattr(tasks, "Heartbeat", InlineHeartbeat)

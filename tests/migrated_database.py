@@ -1,5 +1,6 @@
-"""Keeps one migrated SQLite file and one migrated PostgreSQL database for all tests, because applying all migrations
-takes 14 seconds of CPU time. Test databases are copies of them.
+"""Keeps a migrated SQLite file and a migrated PostgreSQL database for all tests.
+
+Test databases are copies of them, because applying all migrations takes 14 seconds of CPU time.
 """
 
 import fcntl

@@ -94,4 +94,4 @@ def accident_text(error: Exception) -> str:
     hours = settings.EVALUATION_WALL_SECONDS / 3600
     hangs = isinstance(error, SoftTimeLimitExceeded)
     what = f"Scoring took more than {hours:.3g} hours." if hangs else f"Scoring failed with {type(error).__name__}."
-    return f"{what} The error is on our side and does not count against your quota. Submit the file again."
+    return f"{what} The error is on our side. This does not count against your quota. Submit the file again."

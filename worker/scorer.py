@@ -81,7 +81,7 @@ def score_files(
 
 
 def rerun_options(rerun: Rerun) -> ReportOptions:
-    """Return the report options for a rerun: scoring a submission again for confidence intervals or an explanation."""
+    """Return the report options for a rerun, which depend on whether it computes intervals or an explanation."""
     track = rerun.submission.phase.declared_track
     if rerun.purpose == Rerun.Purpose.EXPLANATION:
         return ReportOptions(curves=True, explanation=bool(track.explained_tables))

@@ -23,12 +23,12 @@ from worker.liveness import STOPPED
 log = logging.getLogger(__name__)
 
 SAMPLE = 20  # Number of the newest uploads, and of the newest ground truths, whose files are checked.
-# If folders can be opened, the storage is considered missing only if at least this many files are unreadable. A single
-# lost file must never stop a worker.
+# If the folders can be opened, the storage is considered missing only if at least this many files are unreadable. A
+# single lost file must never stop a worker.
 SEVERAL = 2
-LOST_UPLOADS = 0.25  # The storage is considered missing if at least this fraction of the uploads is unreadable.
-# The storage is considered missing only if all ground truths are unreadable, because the loss of one ground truth
-# affects only one phase.
+LOST_UPLOADS = 0.25  # The storage of uploads is considered missing if at least this fraction of them is unreadable.
+# The storage of ground truths is considered missing only if all of them are unreadable, because the loss of one ground
+# truth affects only one phase.
 LOST_TRUTHS = 1.0
 PAUSE_SECONDS = 2.0  # Seconds between two messages that a worker takes from the queue while the storage is missing.
 
@@ -64,7 +64,7 @@ def can_open(file: FieldFile) -> bool:
 
 
 def is_reachable(file: FieldFile) -> bool:
-    """Return whether this worker can use the folder or the object store in which a file should be."""
+    """Return whether this worker can use the folder or the object store in which a file is expected."""
     if is_local(file.storage):
         return os.access(Path(file.path).parent, os.X_OK)
     try:

@@ -50,7 +50,7 @@ def evaluate(submission_id: str) -> None:
     """Score the next submission in the queue.
 
     After that, this task runs one rerun if the time share of reruns requires it. If no job of higher priority than
-    reruns is waiting, this task also computes the intervals and the explanation of a small file, without messages.
+    reruns is waiting, this task also runs reruns of small files, without waiting for messages about them.
     """
     runs_reruns = "reruns" in settings.WORKER_QUEUES
     alone = runs_reruns and queue.is_empty_above(Rerun)
@@ -62,9 +62,10 @@ def evaluate(submission_id: str) -> None:
 
 
 def complete() -> None:
-    """Run reruns of small files while no job of higher priority is waiting, at most as many as there are purposes.
+    """Run a few reruns of small files while no job of higher priority is waiting.
 
-    These reruns usually compute the intervals and the explanation of the file that this task has just scored.
+    The maximum number of reruns is the number of values of `Rerun.Purpose`. These reruns usually compute the intervals
+    and the explanation of the file that this task has just scored.
     """
     try:
         for _ in Rerun.Purpose:

@@ -154,7 +154,7 @@ def write(truth: Truth, found: StoredObject, target: Path) -> None:
 
 
 def make_room(size: int) -> None:
-    """Remove copies and bootstrap draws, least recently used first, until a file of this size fits into the cache.
+    """Remove copies and bootstrap draws, least recently used first, until ``size`` more bytes fit into the cache.
 
     Copies that a process is reading are kept. Therefore, the cache may temporarily exceed its limit.
     """

@@ -1,4 +1,4 @@
-"""Data classes for the checked content of a bundle. Fields that a server stores are named like its database columns."""
+"""Data classes for the checked content of a bundle. Fields that a server stores have the names of database columns."""
 
 from dataclasses import dataclass, field
 from datetime import datetime

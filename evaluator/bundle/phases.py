@@ -113,7 +113,7 @@ class _PhaseReader:
     def _read_baselines(self, home: Path, *, phase: str) -> tuple[Baseline, ...]:
         """Read the baselines of a phase, which are submissions from the organizers.
 
-        Report and skip baselines whose file is not in the folder of the phase.
+        Report and skip baselines whose file is not in the folder of the phase or is too large.
         """
         baselines: list[Baseline] = []
         names: set[str] = set()

@@ -84,7 +84,7 @@ def check_numbers(values: Mapping[str, Any]) -> Iterator[Violation]:
 def check_feedback(
     *, track: str, feedback: str, decimals: int | None, classes: bool, intervals: bool
 ) -> Iterator[Violation]:
-    """Yield a violation for each feedback setting of a phase that is not possible with the other settings.
+    """Yield a violation for each feedback setting of a phase that is incompatible with the other settings.
 
     For example, ladder feedback, which shows teams only significant improvements, needs confidence intervals.
     ``intervals`` states whether the service computes them.

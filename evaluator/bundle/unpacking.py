@@ -36,7 +36,7 @@ def opened(path: Path, limits: BundleLimits = DEFAULTS) -> Iterator[Path]:
 
 @contextmanager
 def _reported(mistakes: Mistakes, file: str) -> Iterator[None]:
-    """Report that `file` cannot be read if the ``with`` block raises an OSError.
+    """Catch an OSError that the ``with`` block raises, and report that `file` cannot be read.
 
     An OSError caused by a full disk is re-raised.
     """

@@ -32,7 +32,7 @@ COMMANDS = {
     "check": "list every defect of a submission, without scoring it",
     "score": "score a submission against the ground truth",
     "compare": "test whether the difference between two submissions is statistically significant",
-    "prepare": "compile a ground truth folder to one file that loads quickly",
+    "prepare": "compile a ground truth folder into one file that loads quickly",
     "gate": "test a ground truth and its sample submission before its phase accepts submissions",
     "reveals": "count the images that are private in one prepared ground truth and public in another",
     "verify": "check the signature and ranks of exported results and, given the ground truth, the scores",

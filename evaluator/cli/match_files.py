@@ -13,7 +13,7 @@ from evaluator.cli.usage import new_file
 from evaluator.report import Report
 
 PARQUET = ".parquet"
-# Number of rows that are in memory at a time while a Parquet file is written. Each of these groups is compressed.
+# A Parquet file is written in groups of this many rows. Only one group at a time is in memory.
 ROWS_PER_GROUP = 1 << 16
 
 
@@ -42,7 +42,7 @@ def write_matches(report: Report, *, to: Path) -> None:
 
 
 def _write_parquet(report: Report, to: Path) -> None:
-    """Write the matches as a Parquet file. An empty cell is null. The metadata contains the track and signature."""
+    """Write the matches as a Parquet file. Empty cells become nulls. The metadata has the track and the signature."""
     arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     matches, rows = report.matches, report.matches.rows()
     types = {int: arrow.int64(), float: arrow.float64(), str: arrow.string()}

@@ -20,7 +20,7 @@ def announce_compilation(stage: str, fraction: float) -> None:
 def progress() -> Iterator[ProgressCallback]:
     """Yield a function that shows progress.
 
-    Its arguments are the name of the current stage, such as "scoring", and the completed fraction.
+    The arguments of this function are the name of the current stage, such as "scoring", and the completed fraction.
     """
     if not sys.stderr.isatty():
         yield announce_compilation

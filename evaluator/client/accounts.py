@@ -117,7 +117,7 @@ def logout(session: Session) -> int:
             raise
     servers.forget(session.server)
     answer = {"server": session.server, "revoked": revoked}
-    session.print(answer, lambda: [f"Logged out from {session.server}."])
+    session.print(answer, lambda: [f"Logged out of {session.server}."])
     return Exit.DONE
 
 

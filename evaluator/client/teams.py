@@ -75,7 +75,7 @@ def show(session: Session, path: str) -> None:
 
 def _lines(own: dict[str, Any] | None, received: list[dict[str, Any]]) -> Iterator[str]:
     if own is None:
-        yield "You have no team in this challenge."
+        yield "You have no team in this challenge. Run `podium join CHALLENGE`, or accept an invitation."
     else:
         yield f"Team {visible(own['team'])}{', and you are its captain' if own['captain'] else ''}"
         yield from table(own["members"], MEMBERS)

@@ -54,7 +54,7 @@ class Session:
         return phases[phase], f"challenges/{found['slug']}/phases/{phase}"
 
     def challenge(self, slug: str) -> dict[str, Any]:
-        """Return the data of a challenge. If it does not exist, raise NotUsable with a similar name as a suggestion."""
+        """Return the data of a challenge. If it does not exist, raise NotUsable and suggest a similar name."""
         names = slug if slug.replace("-", "").replace("_", "").isalnum() and slug.isascii() else ""
         try:
             if names:

@@ -99,7 +99,7 @@ class Document:
 
 
 def storable(text: str) -> str:
-    r"""Return ``text`` in a form that a database can store: at most 256 characters, without NUL and surrogates.
+    r"""Return the first 256 characters of ``text``. NUL and surrogates, which databases cannot store, are replaced.
 
     >>> storable("a\0\ud800")
     'a\ufffd?'
@@ -156,8 +156,8 @@ def parse_json(text: str) -> tuple[Any, Iterator[str]]:
         if len(found) < len(pairs):
             twice = next(name for (name, _), kept in zip_longest(pairs, found) if name != kept)
             # `repeated` holds a limited number of objects. Once it is full, a new object replaces the one that was
-            # added last. The new object must be stored: the earlier objects may all be inside one of its values that a
-            # later value with the same key overwrites. In this case, only the new object can be reported.
+            # added last. The new object must be stored, because it may be the only one that can be reported: all
+            # earlier objects may be inside a value of the new object that a later value with the same key overwrites.
             if len(repeated) > MOST_DEFECTS:
                 repeated.popitem()
             repeated[id(found)] = found, twice

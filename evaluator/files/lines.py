@@ -116,7 +116,7 @@ def _decompressed(
         elif not full:
             pending = pending or next(fed, b"")
     if in_member:
-        raise _stop(findings, "bad_gzip", "the gzip file is incomplete; upload it again")
+        raise _stop(findings, "bad_gzip", "the gzip file is incomplete; compress it again")
 
 
 def _fed(read: Callable[[], bytes]) -> Iterator[bytes]:

@@ -38,9 +38,9 @@ class KnownRows:
         Indices of the known rows.
     scores : float64 array of shape (known,), in descending order
     deviations : float64 array of shape (known, N)
-        The N replicates of each row minus their mean. The mean of each replicate over all rows is also subtracted. This
-        does not change the differences between rows, but it makes ``errors`` smaller. The sum of two errors is then a
-        tighter bound on the standard error of a difference.
+        The N replicates of each row minus their mean. The mean of each replicate over the known rows is also
+        subtracted. This does not change the differences between rows, but it makes ``errors`` smaller. The sum of two
+        errors is then a tighter bound on the standard error of a difference.
     errors : float64 array of shape (known,)
         Standard deviation of the deviations of each row.
     margin : float
@@ -65,8 +65,8 @@ class KnownRows:
             raise ValueError("the scores must be in descending order")
         defined = ~np.isnan(replicates)
         present = defined.any(axis=1)
-        # A bootstrap replicate is used if most leaderboard rows have a defined score in it. If all rows had to have
-        # one, a single row could make the replicate unusable.
+        # A bootstrap replicate is used if most leaderboard rows have a defined score in it. If a defined score were
+        # required for all rows, a single row could make the replicate unusable.
         usable = 2 * defined.sum(axis=0) > present.sum()
         enough = usable.sum() >= LEAST_REPLICATES
         rows = np.flatnonzero(present & defined[:, usable].all(axis=1) & enough)
@@ -77,7 +77,7 @@ class KnownRows:
         return cls(len(scores), rows, scores[rows], deviations, standard_errors(deviations), margin)
 
     def could_be_among(self, top: int) -> Flags:
-        """Return a mask of the known rows that could be among the best ``top``, given their scores and standard errors.
+        """Return a mask of the known rows that could be among the first ``top`` rows, given scores and standard errors.
 
         Known rows are the leaderboard rows that have bootstrap replicates.
         """

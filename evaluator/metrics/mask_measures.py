@@ -31,12 +31,16 @@ INVALID_KINDS = (b"!", b"~" * MAX_CHARACTERS)
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """The measures of N masks. The areas and the boxes are undefined for masks that do not cover their image.
+    """The measures of N masks.
+
+    The area of a mask is undefined if its runs do not add up to the number of pixels in its image. The boxes of all
+    masks are then undefined too.
 
     Attributes
     ----------
     covered : int64 array of shape (N,)
-        Total number of pixels in the runs of each mask, :data:`NEGATIVE` or :data:`NOT_LENGTHS`.
+        Total number of pixels in the runs of each mask. It is :data:`NEGATIVE` if a run has a negative length, and
+        :data:`NOT_LENGTHS` if the text does not consist of run lengths.
     areas : int64 array of shape (N,)
         Number of pixels inside each mask.
     boxes : float64 array of shape (N, 4)
@@ -83,7 +87,8 @@ def numpy_measures(compressed: Sequence[bytes], heights: Ints, widths: Ints) -> 
     covered, have_empty_runs = covered_by(runs), np.zeros(len(compressed), bool)
     covered[invalid] = NOT_LENGTHS
     have_empty_runs[with_empty_runs(runs)] = True
-    # The boxes are undefined if a mask does not cover its image, because the runs of the next mask would be shifted.
+    # If the runs of a mask do not add up to the size of its image, the runs of the next mask would be shifted.
+    # Therefore, no boxes are computed.
     are_whole = bool((covered == heights * widths).all())
     boxes = boxes_of(runs, heights, widths) if are_whole else np.zeros((len(compressed), 4))
     return Measures(covered, areas_of(runs), boxes, have_empty_runs)

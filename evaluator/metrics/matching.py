@@ -164,7 +164,7 @@ def winning_claims(
     Notes
     -----
     The order of precedence is: higher confidence, then higher overlap, then smaller coordinates, then smaller index. A
-    prediction can only win its best object, so the result is the same as that of the official Open Images code, which
+    prediction can win only its best object, so the result is the same as that of the official Open Images code, which
     processes the predictions in order of confidence. Predictions that claim no object compete for a dummy object.
     Otherwise, the scoring time would reveal how many predictions claim an object.
 

@@ -18,7 +18,7 @@ TOP = 100
 ERROR_RATE = 1 / (LEAST_REPLICATES + 1)
 # A critical value so high that two rows differ significantly only if the standard error of their difference is 0.
 UNLIMITED = 1e300
-# Number of leaderboard rows in a block. Each row of one block is compared with each row of another block.
+# Number of leaderboard rows in a block. Rows are compared block by block.
 BLOCK = 64
 ENTRIES_AT_ONCE = 1 << 13
 
@@ -68,9 +68,10 @@ def top_rank_intervals(
     This is the stepwise max-t procedure of Mogstad, Romano, Shaikh and Wilhelm, "Inference for Ranks with Applications
     to Mobility across Neighbourhoods and Academic Achievement across Countries", Review of Economic Studies 91 (2024).
     Two rows are distinguished if their scores differ by more than ``critical`` standard errors of the difference. The
-    critical value is the 95% quantile, over the replicates, of the largest absolute deviation of any compared pair in
-    standard errors. Distinguished pairs are removed in both directions, and the critical value is computed again, until
-    no more pairs are distinguished. The authors' package csranks keeps the opposite direction of a distinguished pair,
+    deviation of a pair in a replicate is the difference of the two scores minus its mean, in standard errors. The
+    critical value is the 95% quantile, over the replicates, of the largest absolute deviation of any compared pair.
+    Distinguished pairs are removed in both directions, and the critical value is computed again, until no more pairs
+    are distinguished. The authors' package csranks keeps the opposite direction of a distinguished pair,
     which also controls errors in the order of pairs. This function does not control these errors; their rate has been
     simulated (see the README). The lowest rank of a row is 1 + the number of distinguished better rows. Its highest
     rank is the number of rows − the number of distinguished worse rows.

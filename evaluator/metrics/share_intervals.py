@@ -13,7 +13,7 @@ from evaluator.metrics.bootstrap import Interval, Numbers, recentred_interval
 # If a proportion has fewer hits or misses than this, its confidence interval is the Wilson interval, because its
 # bootstrap replicates have too few distinct values for percentiles.
 FEW = 10
-# The 97.5% quantile of the normal distribution.
+# The 97.5% quantile of the standard normal distribution.
 QUANTILE = 1.959963984540054
 # Bootstrap replicates that differ by at most this amount are considered equal.
 ROUNDING = 1e-12

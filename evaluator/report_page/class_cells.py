@@ -20,7 +20,7 @@ class ClassColumn:
     aria_sort : str
         The sort direction, empty if the table is sorted by another column.
     address : str
-        The address that sorts by this column, empty if there is no link.
+        The address of the page with the table sorted by this column, empty if there is no link.
     """
 
     name: str
@@ -46,7 +46,7 @@ class ClassCell:
     label : str
         The label of the class, for the cell that contains its name.
     curve_address : str
-        The address that shows the curve of the class, empty if there is no link.
+        The address of the page with the curve of the class, empty if there is no link.
     is_chosen : bool
         Whether the curve of the class is shown.
     """

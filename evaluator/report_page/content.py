@@ -24,7 +24,7 @@ SPLIT_TITLES = {"public": "Public", "private": "Private", "all": "All"}
 
 @dataclass(frozen=True, slots=True)
 class SplitDetail:
-    """The results on one split, as the reader may see them.
+    """The results on one split that the reader of the report is allowed to see.
 
     Attributes
     ----------

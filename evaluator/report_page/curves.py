@@ -63,7 +63,7 @@ TICKS = tuple(
 
 
 def curve_chart(rows: Sequence[ReportRow], track: Track, chosen_label: str) -> Chart | None:
-    """Return a chart of all precision/recall curves of a report, or None if there are no curves."""
+    """Return a chart of the mean curves and the curves of the chosen class, or None if there are no curves."""
     titles = {heading.name: heading.title for heading in track.class_columns if heading.name in track.curves}
     defined = [row for row in rows if row["curve"] in titles and row["area"] is not None]
     chosen = [row for row in defined if chosen_label and row["label"] == chosen_label]

@@ -1,6 +1,6 @@
 """Formats numbers as HTML: scores whose uncertain digits are faint, fractions, differences and counts.
 
-The results contain only numbers and fixed texts, so they need no escaping.
+The results contain only numbers and fixed strings, so they need no escaping.
 """
 
 from decimal import ROUND_HALF_UP, Decimal

@@ -16,11 +16,11 @@ STYLE_SHEETS = ("tokens", "text", "table", "report", "report_file")
 
 
 def render(name: str, **context: Any) -> str:
-    """Return the HTML of the template ``name`` without surrounding white space. All texts are escaped.
+    """Return the HTML of the template ``name`` without surrounding white space. Plain strings are escaped.
 
     ``decimals`` is the maximum number of decimals of scores; None sets no additional limit. ``prefix`` is the beginning
-    of the ids of headings, for a page that contains a template several times. ``source`` is the name, as shown to
-    readers, of the file or output that contains the rows that are not shown.
+    of the ids of headings, for a page that contains a template several times. ``source`` is the displayed
+    name of the file or output that contains the omitted rows.
     """
     defaults = {"decimals": None, "prefix": "", "source": "report.json"}
     return _environment().get_template(f"{name}.html").render({**defaults, **context}).strip()
@@ -52,5 +52,5 @@ def _environment() -> Environment:
 
 
 def _safe(function: Any) -> Any:
-    """Return a function whose result, which is HTML, is not escaped."""
+    """Return a function that marks the HTML from ``function`` as safe, so that templates do not escape it."""
     return lambda *arguments: Markup(function(*arguments))

@@ -44,7 +44,7 @@ def score_digits(value: float, interval: Interval | None = None, *, decimals: in
 
 
 def with_sign(digits: ScoreDigits) -> ScoreDigits:
-    """Return the digits of a difference with a sign. The minus sign is as wide as a plus sign, and 0 has no sign.
+    """Return the digits of a difference with its sign. The minus sign is U+2212, as wide as "+". Zero has no sign.
 
     >>> [with_sign(score_digits(value)).supported for value in (-0.25, 0.25, -0.000001)]
     ['−0.25000', '+0.25000', '0.00000']

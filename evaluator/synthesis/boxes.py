@@ -60,7 +60,7 @@ def boxes_within(stream: RandomStream, boxes: Ints, *, share: float) -> Ints:
 def confidences(stream: RandomStream, right: Ints, *, quality: float) -> Ints:
     """Return the confidences of a simulated detector, in millionths.
 
-    ``right`` is 1 for correct predictions and 0 for others. The better the detector, the more its confidences
+    ``right`` is 1 for correct predictions and 0 for others. The higher ``quality`` is, the more the confidences
     depend on ``right``.
     """
     base = 0.35 * right + 0.65 * stream.uniform(len(right))

@@ -14,7 +14,7 @@ MANIFEST = "synthesis.json"
 
 
 class OccupiedFolder(PodiumError):
-    """Raised if the output folder contains a file that was not synthesized, because the file would be deleted."""
+    """Raised if replacing the output folder would delete a file that was not synthesized."""
 
 
 def check_replaceable(folder: Path) -> None:

@@ -12,7 +12,7 @@ MILLION = 1_000_000
 
 
 class RandomStream:
-    """A random number generator whose seed is a key, which is a sequence of integers.
+    """A random number generator that is seeded with a key, a sequence of integers.
 
     Generators with different keys are independent. numpy guarantees the output of PCG64, but not the output of its
     distributions. A normal distribution would also need logarithms, which differ between processors. Therefore, all

@@ -46,7 +46,8 @@ def fast_path_of(track: Track) -> FastPath[Any, Any]:
 def fast_path_for(track: Track, submission: Path, progress: Progress) -> FastPath[Any, Any] | None:
     """Return the fast path (scoring with compiled kernels) of a track.
 
-    Return None if the track has none, or if the file is too small to benefit from it.
+    Return None if the track has none, or if the fast path is not loaded yet and the file is too small to benefit from
+    loading it.
     """
     name = track.modules.fast_path
     if not name:

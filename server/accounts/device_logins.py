@@ -27,7 +27,7 @@ ALPHABET = "BCDFGHJKLMNPQRSTVWXZ"
 HALF = 4
 
 EXPIRED = "This code has expired or was already used. Start the login again."
-UNKNOWN = "There is no such code, or it has expired. Start the login in your program again."
+UNKNOWN = "This code does not exist or has expired. Start the login again in your program."
 PENDING = "The login has not been approved or denied yet. Send the request again after `interval` seconds."
 TOO_SOON = f"Wait {INTERVAL_SECONDS} seconds between requests."
 

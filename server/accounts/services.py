@@ -94,7 +94,7 @@ def issue_token(*, user: User, name: str, scope: str, days: int) -> tuple[ApiTok
 def revoke_token(*, token: ApiToken, by: Any) -> None:
     """Revoke an API token. Only its owner and staff may do this. Revoking a token again has no effect."""
     if by.pk != token.user_id and not by.is_staff:
-        raise Refused("not_found", "You have no such token.")
+        raise Refused("not_found", "This token does not exist, or it is not yours.")
     if ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=database_now()):
         audit.record(actor=by, action="token.revoked", subject=f"token {token.pk}", detail=_described(token))
 

@@ -28,7 +28,7 @@ class ImportedAdmin(AuditedAdmin):
 
 
 class DelayedAdmin(ImportedAdmin):
-    """A base class for the admin of models in which a change can reveal private scores.
+    """A base class for the admin of models whose changes can reveal private scores.
 
     The scores are revealed after a delay, so that the change can be undone in the meantime.
     """

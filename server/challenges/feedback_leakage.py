@@ -69,8 +69,8 @@ def bits_of_rank_intervals(phase: Phase) -> float:
 
     It is 0 under ladder feedback, which shows no rank intervals. Otherwise, the intervals show whether each team is
     significantly better or worse than the team that submitted the file. They also depend on the critical value
-    (threshold) of the significance test. As this value grows, fewer and fewer pairs of teams differ significantly, so
-    there are at most as many different results as pairs of teams.
+    (threshold) of the significance test. As this value grows, one pair of teams after another stops being significantly
+    different, so the number of different results is at most the number of pairs that are compared.
     """
     return 0.0 if phase.is_ladder else TEAMS * log2(ORDERS) + log2(FIRST_TEAMS * TEAMS)
 

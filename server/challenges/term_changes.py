@@ -95,7 +95,7 @@ def consequences(before: Mapping[str, Terms], after: Mapping[str, Terms], now: d
 
 
 def changes(old: Terms, new: Terms, now: datetime) -> Iterator[str]:
-    """Yield a phrase for each change to dates, feedback or the number of final submissions that must be confirmed."""
+    """Yield a phrase for each change that must be confirmed: to dates, feedback or the number of final submissions."""
     if not old.is_over(now):
         yield from changed_dates(old, new, now)
     elif new.is_over(now) and old.finals != new.finals:

@@ -14,8 +14,8 @@ from server.submissions.models import Evaluation, Leased
 class Board(models.Model):
     """A leaderboard of a phase: the entries of one kind, such as public, for scores with one evaluation signature.
 
-    A signature names the track, its parameters, the ground truth and the evaluator version. Transactions lock its row
-    after the rows of teams, submissions and comparisons, and before the audit log's `Head`.
+    A signature names the track, its parameters, the ground truth and the evaluator version. Transactions lock the row
+    of a leaderboard after the rows of teams, submissions and comparisons, and before the audit log's `Head`.
     """
 
     class Kind(models.TextChoices):

@@ -15,10 +15,10 @@ from server.leaderboards.queries import BoardRow, ShownBoard
 from server.row_counts import ROW_COUNT
 from server.submissions.feedback import ScoreAccess
 
-# The number of next higher leaderboard entries that are read at first. If all of them have the same score, a second
-# query counts the teams with this score.
+# The first query reads this number of entries with the next higher scores. If all of them have the same score, a
+# second query counts the teams with this score.
 NEAREST = 20
-DECIMALS = 5  # maximum number of decimals with which pages show a score
+DECIMALS = 5  # the maximum number of decimals of a score on pages
 SIGNIFICANCE = {
     True: ", which may be due to chance: the two scores do not differ significantly",
     False: ", a significant difference",
@@ -99,8 +99,8 @@ def own_entry(board: ShownBoard, row: BoardRow) -> OwnEntry:
 def may_rise(rank: int | None, access: ScoreAccess) -> bool:
     """Return whether there is a higher rank to show.
 
-    There is none above the first rank, for baselines, and under ladder feedback, which hides the differences between
-    teams.
+    There is none above the first rank. None is shown for baselines or under ladder feedback, which hides the
+    differences between teams.
     """
     return rank is not None and rank > 1 and not access.ladder
 
@@ -143,9 +143,9 @@ def next_rank(own: RankedEntry, *, access: ScoreAccess) -> NextRank | None:
 def entries_with_next(*, board: int, team: int, at: datetime | None) -> QuerySet[Entry, Compared]:
     """Return a row (score, key of the next higher entry, whether both are tied, `low`) for the entry of a team, if any.
 
-    The second and third values are None if the entry has not been compared. The value of `low` is not used. The column
-    is selected because no index contains it. Otherwise, SQLite would search the index `entry_in_history` instead of
-    `entries_of_team`.
+    The second and third values are None if the entry has not been compared. The value of `low` is not used. It
+    is selected because no index contains it. If `entry_in_history` contained all selected columns, SQLite would search
+    that index instead of `entries_of_team`.
     """
     own = entries_of(board, at).filter(team=team)
     return own.values_list("score", "compared__next_up", "compared__next_up_tied", "low")

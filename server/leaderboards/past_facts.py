@@ -17,8 +17,8 @@ Fact = TypeVar("Fact")
 def past_fact(name: str, board: "ShownBoard", compute: Callable[[], Fact]) -> Fact:
     """Return the result of `compute` for a past leaderboard, cached under a name.
 
-    It is computed again after any change to the leaderboard, because the past changes too if an account is deleted
-    or entries are rebuilt.
+    The cache key contains the version of the leaderboard, so the result is computed again after any change to the
+    leaderboard.
     """
     key = f"{name}:{board.kept and (board.kept.pk, board.kept.version)}:{board.past}:{board.without}"
     return cast(Fact, caches["past"].get_or_set(key, compute))

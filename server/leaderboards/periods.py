@@ -1,4 +1,4 @@
-"""Reconstructs which scores a leaderboard showed at which times, across rescorings and changes of feedback settings."""
+"""Reconstructs the scores that a leaderboard showed over time, across rescorings and changes of feedback settings."""
 
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
@@ -17,9 +17,9 @@ from server.submissions.feedback import ScoreAccess
 class Period:
     """A period during which a leaderboard showed the entries of one `Board` row.
 
-    A phase can have several `Board` rows for one split, because rescorings lead to new ones, and so does ladder
-    feedback, which hides scores that are not a clear improvement. `access` is what the viewer may see of the scores.
-    `until` is None for the current period. `board` is None if no such row exists yet. If the leaderboard was frozen
+    A phase can have several `Board` rows for one split, because rescorings and ladder feedback add rows. Ladder
+    feedback hides scores that are not a clear improvement. `access` defines which scores the viewer may see. `until` is
+    None for the current period. `board` is None if no such row exists yet. If the leaderboard was frozen
     during the period, it showed the entries that were valid at the time `frozen`.
     """
 

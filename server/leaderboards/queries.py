@@ -155,8 +155,8 @@ class ShownBoard:
     def _consecutive(self, entries: Sequence[Any], *, at_top: bool = False) -> list[BoardRow]:
         """Return the rows of consecutive entries.
 
-        Ranks are derived from the number of entries above the first one. If `at_top` is true, this number is known to
-        be 0, so the entries above are not counted.
+        Ranks are derived from the number of teams above the first team in `entries`. If `at_top` is true, this number
+        is known to be 0, so the teams above are not counted.
         """
         first = None if at_top else next((entry for entry in entries if not entry.is_baseline), None)
         _, before, better = self._numbers_above(first) if first else (0, 0, 0)
@@ -238,7 +238,7 @@ def hides_changes(phase: Phase, *, split: str, access: ScoreAccess, now: datetim
 
 
 def frozen_then(phase: Phase, terms: BoardTerms, *, split: str, access: ScoreAccess, at: datetime) -> datetime | None:
-    """Return the time of the freeze if participants saw a frozen leaderboard at time `at`, otherwise None."""
+    """Return the time of the freeze if the leaderboard was frozen for the viewer at time `at`, otherwise None."""
     is_frozen = terms.freeze_at is not None and terms.freeze_at < at and not phase.shows_private(at)
     return terms.freeze_at if is_frozen and split == "public" and not access.exact_ends else None
 
@@ -288,7 +288,7 @@ def _closed_until(phase: Phase, split: str) -> str:
     elif phase.reveal == phase.MANUAL:
         when = "when the organizers reveal it, after the end of the phase"
     else:
-        when = "when its organizers have closed the phase"
+        when = "when the organizers have closed the phase"
     name = "leaderboard of all images" if split == "all" else f"{split} leaderboard"
     return f"The {name} opens {when}. Until then, see the public leaderboard."
 

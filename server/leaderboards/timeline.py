@@ -50,7 +50,8 @@ class Field:
     ends: "array[int]"
 
 
-# The content key of the leaderboard when the history of all teams was read, the minute of that time, and the history.
+# A tuple (content key, minute, history). The history is that of all teams. The content key of the leaderboard and the
+# time, rounded down to the minute, are those at which the history was read.
 CachedField = tuple[object, datetime, Field]
 
 
@@ -123,7 +124,7 @@ def field_of(parts: Sequence[Span], *, count: int = MOMENTS) -> Field:
 
 
 def indices(span: Span, moments: Sequence[datetime]) -> tuple[int, int]:
-    """Return the indices of the moments from which a score is shown and from which it is no longer shown."""
+    """Return the index of the moment at which a score appears, and of the moment at which it disappears."""
     end = len(moments) if span.until is None else bisect_left(moments, span.until)
     return bisect_left(moments, span.since), end
 

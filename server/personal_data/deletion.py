@@ -45,7 +45,7 @@ def reasons_against(user: User) -> Iterator[str]:
         if not Organizer.objects.filter(challenge=own.challenge_id, role=Role.OWNER).exclude(user=user).exists():
             yield f"You are the only owner of {own.challenge}. Make someone else an owner first."
     if user.is_superuser and not User.objects.filter(is_superuser=True, is_active=True).exclude(pk=user.pk).exists():
-        yield "This is the only account of an operator. Create another one first."
+        yield "This is the only operator account. Create another one first."
 
 
 @transaction.atomic
@@ -53,7 +53,7 @@ def delete_account(user: User) -> None:
     """Delete an account with its tokens, sessions, notices and memberships. Raises Refused if it cannot be deleted yet.
 
     Challenges and teams are locked before the account. The user's teams are read again once the account is locked,
-    because the user could have joined another team before that.
+    because the user could have joined another team in the meantime.
     """
     teams = [lock(team)[0] for team in teams_of(user)]
     User.objects.select_for_update().get(pk=user.pk)
@@ -132,7 +132,7 @@ def rename(team: Team, word: str) -> None:
 
 
 def remove_from_admin_log(model: type[Model], keys: Iterable[object]) -> None:
-    """Remove the names of the objects with the given keys from Django's admin log."""
+    """Remove the names and change messages of the objects with the given keys from Django's admin log."""
     kind = ContentType.objects.get_for_model(model)
     changes = LogEntry.objects.filter(content_type=kind, object_id__in=[str(key) for key in keys])
     changes.update(object_repr=kind.name, change_message="")

@@ -30,7 +30,10 @@ class Queue:
 
 
 def queues() -> list[Queue]:
-    """Return one queue for each kind of job, such as submissions or emails. Postponed jobs are included."""
+    """Return the queues of submissions, intervals, explanations, comparisons and emails.
+
+    Postponed submissions and reruns are included.
+    """
     now, reruns = database_now(), Rerun.objects.queued()
     waiting: dict[str, tuple[QuerySet[Any], str]] = {
         "submissions": (Submission.objects.queued(), "enqueued_at"),

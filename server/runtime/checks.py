@@ -13,6 +13,6 @@ def closed_broker(app_configs: Any, **options: Any) -> list[CheckMessage]:
     url = urlsplit(settings.REDIS_URL)
     if url.scheme in ("", "unix") or url.password:
         return []
-    message = "The Redis in REDIS_URL has no password, so anyone who can connect to it can use it."
+    message = "The Redis server in REDIS_URL has no password, so anyone who can connect to it can use it."
     hint = "Give it a password (redis://:PASSWORD@HOST:PORT/NUMBER), or use a unix socket."
     return [Warning(message, hint=hint, id="podium.W001")]

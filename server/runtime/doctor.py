@@ -125,9 +125,10 @@ def check_folders() -> Iterator[Finding]:
     for name in ("secret_key", "audit_key", "signing_key"):
         path = home / name
         if path.exists() and stat.S_IMODE(path.stat().st_mode) & 0o077:
-            yield Finding("permissions", ERROR, f"Others can read {path}. Run `chmod 600 {path}`, and replace the key.")
+            advice = f"Run `chmod 600 {path}`, and replace the key."
+            yield Finding("permissions", ERROR, f"Other users can read {path}. {advice}")
     if stat.S_IMODE(home.stat().st_mode) & 0o077:
-        yield Finding("permissions", ADVICE, f"Others can read {home}. Run `chmod 700 {home}`.")
+        yield Finding("permissions", ADVICE, f"Other users can read {home}. Run `chmod 700 {home}`.")
     if os.geteuid() == 0:
         yield Finding("permissions", ADVICE, "Podium runs as root. Run it as a separate user.")
     for folder in sorted({home, Path(settings.FILE_UPLOAD_TEMP_DIR), *storage_folders()}):
@@ -144,8 +145,8 @@ def check_disk(folder: Path) -> Finding:
     shown = f"{folder} has {free / 2**30:.1f} GiB free"
     wanted = max(FREE_BYTES, 2 * settings.UPLOAD_MAX_BYTES)
     if free < wanted:
-        advice = f"less than the {wanted / 2**30:.0f} GiB that two uploads of maximum size need. Free space, or lower"
-        return Finding("disk", ERROR, f"{shown}, {advice} UPLOAD_MAX_BYTES.")
+        advice = f"less than the {wanted / 2**30:.0f} GiB that two uploads of maximum size need. Free some space,"
+        return Finding("disk", ERROR, f"{shown}, {advice} or lower UPLOAD_MAX_BYTES.")
     return Finding("disk", OK, shown)
 
 
@@ -178,7 +179,7 @@ def check_storages() -> Iterator[Finding]:
     state = health.storage()
     if state != health.OK:
         place = title_of(default_storage)
-        yield Finding("storage", ERROR, f"{place} {state}. Correct its permissions, or free space.")
+        yield Finding("storage", ERROR, f"{place} {state}. Correct its permissions, or free some space.")
 
 
 def check_keys() -> Finding:

@@ -22,9 +22,9 @@ from server.stored_files.address import ObjectStore, parsed
 Network = IPv4Network | IPv6Network
 
 DATABASES = ("django.db.backends.postgresql", "django.db.backends.sqlite3")
-# With these options, both ends of a connection to PostgreSQL notice within about 10 seconds that the other host was cut
-# off or has lost power. By default, the server may need two hours to notice. Until then, it keeps the locks of an open
-# transaction, and all uploads to a phase may have to wait for them.
+# With these options, both ends of a connection to PostgreSQL notice within about 10 seconds that the other host cannot
+# be reached or has lost power. By default, the server may need two hours to notice. Until then, it keeps the locks of
+# an open transaction, and all uploads to a phase may have to wait for them.
 SILENT_SECONDS = 10
 POSTGRESQL: dict[str, Any] = {
     "connect_timeout": SILENT_SECONDS,

@@ -49,10 +49,10 @@ def broker() -> str:
 
 
 def storage() -> str:
-    """Check the storage by writing a file, because nothing else reveals a full or read-only disk.
+    """Return `ok` if a file can be written to the storage, otherwise the problem.
 
-    If an object store is used, check whether its bucket exists, and write the file to the local folder in which uploads
-    arrive.
+    A file is written, because nothing else reveals a full or read-only disk. If an object store is used, check whether
+    its bucket exists, and write the file to the local folder in which uploads arrive.
     """
     folder = Path(settings.FILE_UPLOAD_TEMP_DIR if settings.OBJECT_STORE else settings.MEDIA_ROOT)
     try:
@@ -82,7 +82,7 @@ def stopped_workers() -> set[str]:
 
 
 def forget(*names: str) -> None:
-    """Remove the heartbeats of the named workers. Raises RedisError."""
+    """Remove the named workers from the list of heartbeats and from that of stopped workers. Raises RedisError."""
     with redis() as client:
         client.hdel(WORKERS_KEY, *names)
         client.hdel(STOPPED_KEY, *names)

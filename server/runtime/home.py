@@ -23,7 +23,7 @@ class NotStarted(Exception):
 
 @contextmanager
 def lock_home(part: str = "") -> Iterator[None]:
-    """Lock the state folder for the duration of the block, for the whole service or for one part of it.
+    """Lock the state folder during the `with` block, for the whole service or for one part of it.
 
     Each part can run only once in a folder, and no part can run there together with the whole service. The kernel
     releases the locks when this process ends. Raises NotStarted if the service, or this part, is already running in the
@@ -59,7 +59,7 @@ def running_service() -> str:
 
 
 def write_note(*, redis_url: str) -> None:
-    """Write the URLs of the service to a file for other commands.
+    """Write the URLs and the process id of the service to a file for other commands.
 
     The write is atomic, and only the owner can read the file.
     """

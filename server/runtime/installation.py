@@ -46,9 +46,9 @@ def make_key(path: Path) -> None:
 
 
 def running(note: Path) -> dict[str, str]:
-    """Return the URLs of the running service and of its Redis, from the file that `manage.py up` writes.
+    """Return the URLs and the process id of the running service from the file that `manage.py up` writes.
 
-    The result is empty if no service is running or the file is damaged. The next `manage.py up` writes the file again.
+    The result is empty if the file is missing or damaged. The next `manage.py up` writes the file again.
     """
     try:
         content = json.loads(note.read_text())

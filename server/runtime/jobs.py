@@ -43,7 +43,7 @@ class Job:
 def jobs(state: str, *, limit: int) -> tuple[int, list[Job]]:
     """Return the number of all jobs in a state, and at most `limit` of these jobs.
 
-    The oldest jobs come first or, for the state `failed`, the most recent ones; see `Job.since`.
+    The jobs are sorted by `Job.since`: the latest first for the state `failed`, otherwise the oldest first.
     """
     now = database_now()
     found = [submissions(state), reruns(state), comparisons(state, now)]
@@ -68,7 +68,7 @@ def submissions(state: str) -> tuple[QuerySet[Submission], Any]:
 
 
 def in_order(field: str, state: str) -> OrderBy:
-    """Return the order of a query for jobs in a state: the most recent failures first, otherwise the oldest jobs."""
+    """Return the order of a query for jobs in a state: the latest first for failed jobs, otherwise the oldest first."""
     return F(field).desc(nulls_last=True) if state == FAILED else F(field).asc(nulls_last=True)
 
 

@@ -35,8 +35,8 @@ class WrongInstallation(NotStarted):
 def check_storages(*, first: bool) -> None:
     """Raise WrongInstallation unless both storage backends contain the id of this installation.
 
-    If `first` is true (in the web part, which starts first) and neither has been used yet, the id is written to both of
-    them. If the id is missing later, the storage is probably not mounted.
+    If `first` is true (in the web part, which starts first) and the installation has not used its storage yet, the id
+    is written to both backends. If the id is missing later, the storage is probably not mounted.
     """
     installation = Installation.objects.get()
     is_new = first and not installation.has_storage
@@ -72,7 +72,7 @@ def refuse_public() -> None:
         return
     for storage in storages().values():
         if in_objects(storage).is_public(FILE):
-            advice = "Remove the policy or the ACL of the bucket that allows this."
+            advice = "Remove the bucket policy or ACL that allows this."
             raise NotStarted(f"Anyone can read {title_of(storage)}, which contains hidden ground truth. {advice}")
 
 
@@ -116,6 +116,6 @@ def check_broker(url: str, *, first: bool = True) -> None:
     if found not in ("", key):
         raise WrongInstallation(
             f"REDIS_URL={without_password(url)} belongs to the installation {found[:8]}, but the database belongs to "
-            f"{key[:8]}. Correct REDIS_URL or DATABASE_URL, or use another database number of this Redis. If the other "
-            f"installation no longer exists, remove the key {BROKER_KEY} from the Redis."
+            f"{key[:8]}. Correct REDIS_URL or DATABASE_URL, or use another database number in REDIS_URL. If the other "
+            f"installation no longer exists, remove the key {BROKER_KEY} from Redis."
         )

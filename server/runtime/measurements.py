@@ -76,7 +76,7 @@ def maintenance(status: ScoringStatus) -> Iterator[Metric]:
 
 
 def workers() -> Iterator[Metric]:
-    """Yield whether the broker responds and, if it does, the state of each worker."""
+    """Yield the metrics about the broker and, if the broker responds, those about the workers."""
     try:
         ages = {(name,): seconds for name, seconds in health.worker_seconds().items()}
         stopped = health.stopped_workers()

@@ -73,7 +73,7 @@ def missing_servers() -> str:
     missing = [name for name in names if os.environ.get(name, "sqlite:").startswith("sqlite:")]
     if not missing:
         return ""
-    servers = " and ".join(f"a {names[name]} ({name})" for name in missing)
+    servers = " and ".join(f"a {names[name]} server ({name})" for name in missing)
     return (
         f"If parts are run separately, they need {servers} that all parts can reach. Set it for each part, or "
         "omit --only."

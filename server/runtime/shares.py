@@ -93,7 +93,7 @@ class Shares(Generic[C]):
         return address != UNKNOWN and self.of[address].count > self.most_of_one
 
     def surplus(self, newcomer: C, address: str) -> C | None:
-        """Return the connection to close if there are too many connections, otherwise None.
+        """Return the connection to close if there are too many, or None if no connection has to be closed.
 
         There can be too many connections from the address of the new connection, or in the whole process.
         """

@@ -125,7 +125,7 @@ class Spool:
         return os.pread(self.file.fileno(), count, beyond) if self.file is not None else b""
 
     def assign(self, *owners: str) -> None:
-        """Count all bytes of this spool, now and later, as used by these owners (a client address and an account)."""
+        """Count all present and later bytes of this spool as used by these owners (a client address and an account)."""
         new_owners = tuple(filter(None, owners))
         self.space.transfer(self.taken, self.owners, new_owners)
         self.owners = new_owners

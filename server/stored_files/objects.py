@@ -95,7 +95,7 @@ def translation(error: ClientError, name: str) -> OSError:
         return FileNotFoundError(ENOENT, os.strerror(ENOENT), name)
     if status == FULL or code in FULL_CODES:
         return OSError(ENOSPC, os.strerror(ENOSPC))
-    return StoreUnavailable(f"the object storage refuses a request ({code})")
+    return StoreUnavailable(f"the object storage refused a request ({code})")
 
 
 class ObjectStorage(S3Storage):

@@ -33,7 +33,7 @@ class Slots:
     def take(self, name: str, most: int) -> int | None:
         """Take an upload slot unless all processes together hold `most` slots with this name (a team or an account).
 
-        Return None if no slot was taken.
+        Return the slot, or None if no slot was taken.
         """
         first = int.from_bytes(sha256(name.encode()).digest()[:NAME_BYTES]) << SLOT_BITS
         with self.lock, self._counting(first):

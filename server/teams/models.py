@@ -134,7 +134,7 @@ class TeamProfile(models.Model):
 
 @receiver(post_delete, sender=Membership)
 def follow_captain(instance: Membership, **signal: Any) -> None:
-    """Make the earliest member the captain of a team whose captain's membership was deleted."""
+    """Make the member who joined first the captain of a team whose captain's membership was deleted."""
     others = Membership.objects.filter(team=instance.team_id)
     if instance.is_captain and not others.filter(is_captain=True).exists():
         Membership.objects.filter(pk__in=others.order_by("joined_at", "pk").values("pk")[:1]).update(is_captain=True)

@@ -29,7 +29,7 @@ def cpu_of_peer(package: str, program: str, *arguments: Path, seconds: float) ->
 
 
 def installed(package: str) -> Path:
-    """Return the Python of the environment in which a package is installed. Create it if it does not exist."""
+    """Install a package in its own environment, and return the path of the Python interpreter there."""
     folder = FOLDER / package
     python = folder / "bin" / "python"
     if not python.exists():

@@ -44,7 +44,7 @@ class Goal(NamedTuple):
     least: bool = False
 
     def met_by(self, found: float, behind: str) -> Row:
-        """Return the row with the value that was measured."""
+        """Return the table row for a measured value."""
         return self.row(f"{found:,.2f}" if found < 100 else f"{found:,.0f}", behind)
 
     def not_run(self, reason: str) -> Row:

@@ -1,4 +1,4 @@
-"""Measures how long the real service takes to run an empty task, to score a small file, and to complete its page.
+"""Measures how long the real service takes to run an empty task, score a small file, and complete the file's page.
 
 `python -m tests.benchmarks.service MADE` prints lists of seconds as JSON. MADE is a folder that was written by
 `challenge.write`.
@@ -30,7 +30,8 @@ TIMES = 30
 BYTES = 100_000
 PATIENCE_SECONDS = 300
 POLL_SECONDS = 0.005
-# Participants see the whole report, because the page is complete only with its tables and curves.
+# The phase shows participants the whole report, because the page of a submission is complete only with its tables and
+# curves.
 CHALLENGE = """
 slug: flows
 title: Flows
@@ -62,7 +63,7 @@ def main(made: str) -> None:
 
 
 def measured(service: Running, predictions: Path) -> dict[str, list[float]]:
-    """Return three lists of seconds: to run a task that does nothing, to score a file, and to complete its page.
+    """Return lists of seconds: to run an empty task, to score a file, and from an upload until its page is complete.
 
     They are measured in turn, so that the load of the machine affects all equally. The first round is discarded.
     """
@@ -106,7 +107,7 @@ def wait_until_complete(service: Running, broker: "Redis", identifier: str) -> N
 
 
 def is_complete(service: Running, identifier: str) -> bool:
-    """Return whether a report contains all data on the page of a submission: scores, intervals and explanation."""
+    """Return whether a report has the scores, intervals and explanation that the page of a submission shows."""
     status, report = service.ask("GET", f"/api/v1/submissions/{identifier}/report")
     return status == 200 and report["explanation"] == "ready" and all(map(has_intervals, report["splits"].values()))
 

@@ -164,6 +164,6 @@ def test_each_kind_of_notice_reaches_the_inbox_and_the_mailbox(
         page.keyboard.press("Space")
     else:
         label.uncheck()
-    person.click(page.get_by_role("button", name="Save choice"))
+    person.click(page.get_by_role("button", name="Save choices"))
     expect(page.get_by_text("Your email settings were saved.")).to_be_visible()
     assert member.mail_choices.count() == len(Kind) - 2

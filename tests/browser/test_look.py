@@ -70,7 +70,7 @@ def test_the_tab_key_visits_the_links_of_the_header_in_order(visit: Open, db: No
     for _ in range(5):
         page.keyboard.press("Tab")
         visited.append(page.evaluate("document.activeElement.textContent.trim()"))
-    assert visited == ["Skip to the content", "Podium", "Challenges", "Log in", "Sign up"]
+    assert visited == ["Skip to content", "Podium", "Challenges", "Log in", "Sign up"]
 
 
 def test_the_skip_link_moves_the_focus_to_the_content(visit: Open, db: None) -> None:

@@ -38,7 +38,7 @@ class Namespace:
 
     @property
     def inside(self) -> tuple[str, ...]:
-        """The words to put before a command to run it in this namespace and in the project's folder."""
+        """The prefix that makes a command run in this namespace and in the project's folder."""
         target = str(self.keeper.pid)
         return ("nsenter", "--target", target, "--net", "--uts", "--mount", f"--wd={settings.BASE_DIR}", "--")
 

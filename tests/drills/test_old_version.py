@@ -1,4 +1,4 @@
-"""An old version of the service, from the project's history, serves users while this version is started beside it.
+"""An old version of the service, from the project's history, serves users while this version is started alongside it.
 
 Drill 35 upgrades between synthetic releases. This drill upgrades from a version that was in use.
 """
@@ -33,7 +33,8 @@ from tests.flows.test_parts import Hosts
 
 pytestmark = pytest.mark.processes
 
-# The last commit with neither accounts of django-allauth, nor stored leaderboard entries, nor checksums in truths.
+# The last commit in which accounts do not use django-allauth, leaderboard entries are not stored, and ground truths
+# have no checksums.
 OLD_VERSION = "c85bc0e4c06a1907925d1d62a1bf250fae0dea5c"
 # UPLOADS_BEFORE is the number of uploads to each web server before the new worker starts.
 REQUESTS, UPLOADS_EACH, UPLOADS_BEFORE, SCORED_BEFORE = 1000, 25, 12, 20
@@ -144,7 +145,7 @@ class Visitors:
         return sum(number for (of, _), number in counts.items() if of == name)
 
     def wait(self, *, uploads: int, requests: int = 0) -> None:
-        """Wait until each web server has received `uploads` uploads, and all together `requests` page requests."""
+        """Wait until each server has received `uploads` uploads, and all servers together `requests` page requests."""
         while self.statuses.total() < requests or any(self.total(self.uploads, n) < uploads for n in self.webs):
             assert not any(one.done() for one in self.running), "a visitor met an error"
             time.sleep(0.1)
@@ -218,7 +219,7 @@ def test_an_old_version_serves_while_this_one_starts(hosts: Hosts, bundle: Path,
     old = populated(hosts, bundle, content)
     with Visitors(content, old=old) as visitors:
         visitors.wait(uploads=UPLOADS_BEFORE // 2)
-        new = hosts.start("web", "web")  # Migrates the database while the old version still uses it.
+        new = hosts.start("web", "web")  # This migrates the database while the old version still uses it.
         new.token, new.tokens = old.token, old.tokens
         visitors.webs = {"old": old, "new": new}
         visitors.wait(uploads=UPLOADS_BEFORE)

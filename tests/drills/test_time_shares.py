@@ -53,7 +53,8 @@ def seconds_by_purpose(service: Running, start: int) -> Counter[str]:
 def test_reruns_get_their_share_of_the_time_while_submissions_wait(
     opened: Open, tmp_path_factory: pytest.TempPathFactory, figures: Figures
 ) -> None:
-    # A rerun runs after nine seconds of scoring, so the measured share is accurate only if scoring takes much longer.
+    # The first rerun starts after nine seconds of scoring, so the measured share is accurate only if scoring takes much
+    # longer.
     bundle = make_bundle(tmp_path_factory.mktemp("bundle"), images=IMAGES)
     people = tuple(f"team{number}" for number in range(TEAMS))
     service = opened(people=people, bundle=bundle, WORKER_PROCESSES=1, INTERVAL_REPLICATES=500)

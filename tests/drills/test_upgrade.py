@@ -124,7 +124,8 @@ def test_releases_replace_each_other_without_errors(releases: Releases, small: P
     with Visitors(web, (small / "predictions.csv").read_bytes()) as visitors:
         for number, release in enumerate(RELEASES[1:], start=1):
             continue_until(visitors, number / len(RELEASES))
-            new = releases.part("web", release)  # Migrates the database while the previous release still uses it.
+            # Starting the web part migrates the database while the previous release still uses it.
+            new = releases.part("web", release)
             visitors.move_to(new)
             web.send(signal.SIGTERM)
             new_worker = releases.part("worker", release)

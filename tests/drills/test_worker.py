@@ -30,8 +30,8 @@ ALL = 200
 
 def kill_while_it_scores(service: Running) -> bool:
     """Kill all processes of the worker if it is scoring a submission. Return whether they were killed."""
-    # Suspend the processes of the worker first. Otherwise, the submission could be finished between the check whether
-    # it is being scored and the kill.
+    # Suspend the processes of the worker first. Otherwise, the worker could finish the submission after its status is
+    # checked and before the worker is killed.
     service.signal_all("celery -A", signal.SIGSTOP)
     try:
         scores = bool(service.statuses(seconds=0.5)["running"])

@@ -14,8 +14,8 @@ from django.db import DatabaseError, connection, transaction
 def write(writes: int) -> Counter[str]:
     """Increment a number in the database `writes` times, and count the successful increments and the errors.
 
-    Each transaction reads the number and writes the next one. Without a lock, one of two simultaneous increments would
-    be lost.
+    Each transaction reads the number and writes the incremented number. Without a lock, one of two simultaneous
+    increments would be lost.
     """
     from server.challenges.models import Phase
 

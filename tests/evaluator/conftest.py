@@ -1,4 +1,4 @@
-"""A ground truth that is small enough for scoring by hand, and a submission in the layouts ``long`` and ``kaggle``."""
+"""A ground truth that is small enough to be scored by hand, and a submission in the layouts ``long`` and ``kaggle``."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -38,7 +38,8 @@ def relationships(label: str) -> Tables:
     return IMAGES | {"relationships.csv": [header, *rows], "relations.csv": ["on,on"]}
 
 
-# The fast path reads neither quotes nor, for pairs, negative confidences.
+# The reference implementation scores these submissions. The fast path supports neither quotes nor, for relationships,
+# negative confidences, and there is no fast path for masks.
 BOXES = ("ImageID,LabelName,Score,XMin,XMax,YMin,YMax", f'"two",cat,0.%d,{BOX}')
 MASKS = ("ImageID,ImageWidth,ImageHeight,LabelName,Score,Mask", f"two,{SIDE},{SIDE},cat,0.%d,{MASK}")
 PAIRS = (

@@ -1,4 +1,4 @@
-"""Data that depends only on a ground truth is computed once, and does not change any number."""
+"""Data that depends only on a ground truth is computed once and kept. Keeping it does not change any result."""
 
 import os
 from collections.abc import Callable
@@ -22,7 +22,7 @@ QUALITIES = (0.4, 0.8)
 
 @pytest.fixture(autouse=True)
 def empty(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Remove all kept data, and treat files that were just written as settled, as if they were old."""
+    """Remove all kept data, and allow data to be kept even for ground truth files that were just written."""
     monkeypatch.setattr(file_states, "SETTLED_NS", 0)
     module._KEPT.clear()
 
@@ -73,8 +73,10 @@ def test_data_of_a_file_that_was_just_written_is_not_kept(
 
 
 def test_data_of_a_part_of_a_ground_truth_is_not_kept(tmp_path: Path, compute: Callable[[], int]) -> None:
-    """The reference implementation restricts ground truths to some objects. If the data of such a part were kept,
-    they would be mixed with those of the whole ground truth."""
+    """The reference implementation restricts ground truths to some objects.
+
+    If the data of such a part were kept, it would be mixed with the data of the whole ground truth.
+    """
     whole = Truth.load(prepared(DETECTION, tmp_path))
     derived(whole, "number", compute)
     part = Truth(whole.track, whole.sha256, whole.parameters, whole.flags, whole.texts, dict(whole.arrays))

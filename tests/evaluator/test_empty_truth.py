@@ -45,8 +45,8 @@ def test_a_truth_without_annotations_leaves_every_metric_undefined(
     synthesize(track, tmp_path / "world", images=3, qualities=[0.5])
     emptied(tmp_path / "world" / "truth", lists_images=lists_images)
     for submission in sorted((tmp_path / "world" / "submissions").iterdir()):
-        # Submissions to the track in CLOSED refer to images and queries. Without annotations, all of them are unknown,
-        # and an unknown image or query is a defect.
+        # Submissions to the retrieval track refer to images and queries. Without annotations, all images and queries
+        # are unknown, and an unknown image or query is a defect.
         if (track, lists_images) in CLOSED:
             with pytest.raises(InvalidSubmission):
                 score(ScoringRequest(track, tmp_path / "world" / "truth", submission))

@@ -137,7 +137,7 @@ def check_slices(split: SplitReport, rows: list[dict[str, Any]]) -> None:
 
 
 def check_ablation(split: SplitReport, weight: float, *, hierarchy: bool) -> None:
-    """Check the ablation table, which lists scores with varied parameters.
+    """Check the ablation table, which lists the score for each variation of the parameters.
 
     The row for the actual parameters must have the same score as the report.
     """

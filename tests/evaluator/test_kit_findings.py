@@ -18,8 +18,8 @@ from tests.fuzz import mutations
 FILES = 100  # Number of files to check per track, both with and without public lists of classes, relations and images.
 LIMITS = Limits(defects=200, boxes=4_000, images=1_000)
 LISTS = ("classes.csv", "hierarchy.json", "relations.csv", "images.csv")
-# Each pair is a string in a valid file and its replacement. The replacements cause, for example, names instead of ids,
-# coordinates in pixels, and empty or inverted boxes.
+# Each pair is a string in a valid file and its replacement. The replacements produce, for example, names instead of
+# ids, coordinates in pixels, and empty or inverted boxes.
 REPLACED = [(b"/m/01yrx", b"Cat"), (b" 0.", b" 5"), (b",0.", b",5"), (b" 0.", b" 0 0."), (b",", b";"), (b"0.", b"-0.")]
 
 

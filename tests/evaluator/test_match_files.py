@@ -73,7 +73,7 @@ def test_copies_for_ancestors_follow_their_prediction(tiny: Tiny, tmp_path: Path
 
 
 def large(tmp_path: Path, layout: str) -> tuple[Path, Path]:
-    """Write a ground truth, and a submission of several blocks."""
+    """Write a ground truth, and a submission that is read in several blocks. Return both paths."""
     chance, truth = random.Random(3), tmp_path / "truth"
     truth.mkdir()
     images = [f"image{number:04}" for number in range(800)]

@@ -126,7 +126,7 @@ def test_a_file_that_is_not_a_prepared_truth_is_refused(tmp_path: Path) -> None:
 
 @pytest.fixture
 def hashed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Return a list that collects the sizes in bytes of all inputs of SHA-256."""
+    """Return a list that collects the size in bytes of each input that is hashed with SHA-256."""
     sizes: list[int] = []
     whole = prepared.sha256
 

@@ -51,7 +51,7 @@ GAINS = {
     # With correct boxes, the more confident prediction of "on" would hit one of three triplets.
     "localization": (1 / 3) / 2,
     "relation": (1 / 3) / 2,  # With the correct relation, the prediction with "rides" would hit a triplet with "on".
-    # With the correct subject, a prediction would only repeat a more confident hit, so the score would not increase.
+    # With the correct subject, a prediction would duplicate a more confident hit, so the score would not increase.
     "subject": 0.0,
     "object": 0.0,
     "several": 0.0,

@@ -19,8 +19,8 @@ def scored(
 ) -> SplitReport:
     """Score a submission with the given rows.
 
-    Predictions are given as `image,label1,label2,relation,score,box1,box2`, ground truth
-    triplets in the same way without the score.
+    Predictions have the format `image,label1,label2,relation,score,box1,box2`. Ground truth triplets have the same
+    format, but without the score.
     """
     truth, submission = tmp_path / "truth", tmp_path / "submission.csv"
     truth.mkdir()

@@ -74,11 +74,11 @@ def test_masks_on_an_object_with_only_a_box_are_not_errors(tmp_path: Path) -> No
 def test_every_mask_has_one_outcome(tmp_path: Path) -> None:
     objects = [(TOP, 0, True), (LEFT, 1, True)]
     found = [
-        ("cat", 0.9, TOP),  # hits the object
-        ("cat", 0.8, (0, 4, 0, 1)),  # is in the group, and finds it
-        ("cat", 0.7, CORNER),  # is in the group, too
-        ("cat", 0.6, (3, 4, 3, 4)),  # overlaps neither the object nor the group
-        ("cat", -11, TOP),  # its confidence is too low
+        ("cat", 0.9, TOP),  # This prediction hits the object.
+        ("cat", 0.8, (0, 4, 0, 1)),  # This prediction finds the group.
+        ("cat", 0.7, CORNER),  # This prediction is in the group that is already found.
+        ("cat", 0.6, (3, 4, 3, 4)),  # This prediction overlaps neither the object nor the group.
+        ("cat", -11, TOP),  # The confidence of this prediction is too low.
     ]
     report = explained(tmp_path, objects, found, group_of_weight=1.0)
     assert {row[3]: row[4:] for row in report.matches.rows()} == {
@@ -95,7 +95,7 @@ def test_every_mask_has_one_outcome(tmp_path: Path) -> None:
 def test_masks_are_compared_only_once_with_objects_of_their_class(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The explanation reuses overlaps from scoring. It compares only false positives with objects of other classes."""
+    """The explanation reuses overlaps from scoring. With objects of other classes, it compares only false positives."""
     compared: list[int] = []
     monkeypatch.setattr(scorer, "mask_iou", noted(compared, scorer.mask_iou))
     monkeypatch.setattr(explanation, "mask_iou", noted(compared, explanation.mask_iou))

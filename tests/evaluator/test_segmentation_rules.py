@@ -111,7 +111,7 @@ def test_a_group_without_weight_only_absorbs(tmp_path: Path) -> None:
 
 
 def test_masks_are_compared_in_single_precision(tmp_path: Path) -> None:
-    """An IoU of 7/10 reaches a threshold of 0.7, although it is slightly below 0.7 in single precision."""
+    """An IoU of 7/10 reaches a threshold of 0.7, because both are rounded to single precision."""
     wide = [(0.9, (0, 4, 0, 1))]
     row = scored(tmp_path, [((0, 3, 0, 1), 0, True)], wide, iou_threshold=0.75)
     assert row["ap"] == 1.0

@@ -47,7 +47,7 @@ class Running:
     def __init__(self, home: Path, **settings_of_it: Any) -> None:
         self.home, self.port = home, free_port()
         self.up: tuple[str, ...] = ("manage.py", "up")
-        self.source = settings.BASE_DIR  # The folder with the code that the service runs
+        self.source = settings.BASE_DIR  # The folder with the code that the service runs.
         kept = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED}
         given = {name: str(value) for name, value in settings_of_it.items()}
         where = {"PODIUM_HOME": str(home), "PODIUM_PORT": str(self.port), "DJANGO_SETTINGS_MODULE": "server.settings"}

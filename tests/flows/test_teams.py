@@ -1,5 +1,6 @@
-"""On SQLite and PostgreSQL, random changes to teams never yield additional quota, and simultaneous changes never exceed
-the limits of a team.
+"""Random changes to teams never yield additional quota, and simultaneous changes never exceed a team's limits.
+
+The tests run on SQLite and on PostgreSQL.
 """
 
 from pathlib import Path

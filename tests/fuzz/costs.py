@@ -66,7 +66,7 @@ def grown(good: Good, change: Callable[[bytes], bytes]) -> bytes:
 
 
 def negated(good: Good, line: bytes) -> bytes:
-    """Return a row with negative confidences, which are valid. The fast path of relationships does not read them."""
+    """Return a row with negative confidences, which are valid but not supported by the fast path of relationships."""
     kinds = [column.name for column in (good.form.tokens if good.strings else good.form.columns)]
     index = next(index for index, name in enumerate(kinds) if name in ("Score", "Confidence", "Conf"))
     start, comma, text = line.rpartition(b",") if good.strings else (b"", b"", line)

@@ -165,8 +165,8 @@ def both(case: Case) -> tuple[str, dict[str, Any], dict[str, Any]]:
 
     Return the name of the implementation that is normally used, and both results. The caller compares the results.
 
-    Every third file is also checked without being scored. If the check finds other defects than the reference
-    implementation, its findings are returned instead of the first result, so that the comparison fails.
+    Every third file is also checked without being scored. If the findings of this check differ from those of the
+    reference implementation, they are returned instead of the first result, so that the comparison fails.
     """
     path = Path(folder().name) / "submission"
     path.write_bytes(case.content)

@@ -65,7 +65,7 @@ def test_a_rescoring_to_an_earlier_version_uses_the_current_parameters(
 def test_a_file_that_was_prepared_with_other_parameters_is_restored_by_the_worker(
     changed: Phase, submit: Callable[[], Submission]
 ) -> None:
-    """The prepared ground truth can be outdated if another process stores it after a rescoring has been applied."""
+    """An active ground truth can have an outdated file, because another process may store one after a rescoring."""
     truth = first(changed)
     truths.activate(truth)
     submission = evaluated(submit())

@@ -148,7 +148,7 @@ def test_a_rerun_of_a_small_file_that_takes_long_is_requeued_as_large(
     again = Rerun.objects.get()
     assert (again.failure, again.attempts, Submission.objects.get().small) == ("", 0, False)
     tasks.rerun(waiting.pk)
-    # The first attempt exceeded the shorter time limit for small files. The second one exceeded that for large files.
+    # The first attempt exceeded the shorter time limit for small files. The second exceeded the limit for large files.
     assert "CPU time" in Rerun.objects.get().failure
 
 

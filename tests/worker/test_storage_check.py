@@ -201,7 +201,7 @@ def test_a_rerun_waits_without_counting_attempts_if_the_worker_has_no_files(
 
 
 def rerun_often(times: int) -> None:
-    """Make the worker attempt the first queued rerun, which computes intervals, `times` times without waiting."""
+    """Make the worker attempt the first queued rerun `times` times, without the delays between attempts."""
     for _ in range(times):
         Rerun.objects.update(not_before=None)
         tasks.rerun(Rerun.objects.first().pk)

@@ -14,7 +14,7 @@ from worker.time_shares import SHARE, TURN_SECONDS, TimeShare
 
 @pytest.fixture
 def owed(monkeypatch: pytest.MonkeyPatch, inline_queue: InlineQueue) -> TimeShare:
-    """Make it the turn of reruns, which score submissions again, so that a rerun follows the next submission."""
+    """Make a turn of reruns (jobs that score submissions again) due, so that one follows the next submission."""
     share = TimeShare(owed=TURN_SECONDS)
     monkeypatch.setattr(time_shares, "of_reruns", share)
     return share

@@ -20,8 +20,8 @@ def compared(comparison: Comparison) -> Found:
     """Compare the current entries of a leaderboard, and return the entries whose stored comparison has to be updated.
 
     If the entries have not changed since the last comparison, only two things are computed: gains, which are score
-    changes within a week, and missing individual rank intervals, which are confidence intervals for the ranks of single
-    teams.
+    changes within a week, and missing individual rank intervals, which are confidence intervals for the ranks of
+    individual teams.
     """
     rows, now = read_rows(comparison.board), database_now()
     kept: Kept = ComparedEntry.objects.in_bulk([line.key for line in rows.lines])

@@ -91,8 +91,8 @@ class Predictions(NamedTuple):
     numbers : float64 array of shape (N, 5)
         Confidence, XMin, XMax, YMin and YMax.
     caps : uint8 array of shape (N,), or empty if no image is overfull
-        The sum of WITHIN_CAP, if a prediction is scored with the class hierarchy, and PLAIN_WITHIN_CAP, if it is scored
-        without the hierarchy. An image is overfull if it has more than 10,000 predictions.
+        Whether each prediction is within the limit per image and class, as a sum of two bits: WITHIN_CAP with the class
+        hierarchy, PLAIN_WITHIN_CAP without it. An image is overfull if it has more than 10,000 predictions.
     """
 
     images: NDArray[np.int32]

@@ -183,8 +183,8 @@ def _add_prediction(truth, hierarchy, found, overlaps, outcomes, offsets, bounds
 def _finish_boxes(truth, found, overlaps, outcomes, offsets, image, position):
     """Store the kind of error that caused each ordinary box of a class to be missed.
 
-    A prediction of another class might have hit a box if its class had been right. For each such box, append an entry
-    for the prediction to the curve of the box's class, with the outcome ARRIVAL. Also reset ``box_winners`` to -1.
+    If a prediction of another class would hit a missed box with the right class, append a second entry for the
+    prediction, with the outcome ARRIVAL, to the curve of the box's class. Also reset ``box_winners`` to -1.
     """
     for box in range(truth.boxes_from[position], truth.boxes_from[position + 1]):
         fixing = overlaps.box_winners[FIXED, box - offsets[0]]

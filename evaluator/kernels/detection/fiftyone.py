@@ -76,9 +76,10 @@ def highest_overlaps(boxes, objects, ranges, threshold, highest):
 def best_object(coordinates, objects, first, stop, threshold, available, offset):
     """Return the index of the best available object, its IoU, and the highest IoU with an already matched object.
 
-    If no available object can be matched, the index is -1. An IoU for which there is no object is replaced by
-    ``threshold`` or, if ``threshold`` is 1, by slightly less, so that a perfect overlap is still found. ``offset`` is
-    the index of the object to which the first element of ``available`` belongs.
+    As in FiftyOne, the best object so far is discarded if a later object is already matched and has a higher IoU than
+    all objects before it. The index is -1 if no object remains. An IoU without an object is ``threshold`` or, if
+    ``threshold`` is 1, slightly less than 1, so that a perfect overlap is still found. ``offset`` is the index of the
+    object to which the first element of ``available`` belongs.
     """
     lowest = min(threshold, NEARLY_ONE)
     best, best_overlap, highest_taken = np.int64(-1), lowest, lowest

@@ -33,7 +33,7 @@ class Turns(NamedTuple):
     order, merged : int32 arrays of shape (N,)
         Indices of the predictions of an image, in the order in which they are matched, and a copy for merging.
     available : bool array of shape (boxes of one image,)
-        Whether no prediction has matched an ordinary box yet. All true between images.
+        Whether each ordinary box is still unmatched. All true between images.
     group_confidences : float64 array of shape (groups of one image,)
         Highest confidence among the predictions that match each group-of box; UNCLAIMED if there is none, and between
         images.
@@ -55,7 +55,7 @@ TURNS = types.NamedTuple(
 def find_labelled(truth, keys, labelled, counts):
     """Find the labelled classes of all images, and count the boxes of these classes.
 
-    A class is labelled in an image if image_labels.csv verifies it there, or if the hierarchy derives it from such a
+    A class is labelled in an image if it is verified in image_labels.csv, or if the hierarchy derives it from such a
     class. The running time is the same for every class, so it does not reveal whether there are boxes of other classes.
 
     Parameters
@@ -242,8 +242,8 @@ def match_images(truth, labelled, state, found, turns, threshold):
     labelled : bool array of shape (V,)
         Whether each class in ``truth.verified`` is labelled (see :func:`find_labelled`). Other classes are not scored.
     state : DetectionState
-        Must have room for one more curve entry per prediction, and for one more per prediction or group-of box,
-        whichever are fewer.
+        Must have room for one more curve entry per prediction, plus the number of predictions or the number of
+        group-of boxes, whichever is smaller.
     found : Predictions
         Predictions with an area and a valid confidence. They include all such predictions of each of their images.
     turns : Turns

@@ -10,7 +10,8 @@ from evaluator.kernels.jit import read_only
 from evaluator.kernels.text.lookup import INDEX, TextIndex
 
 MAX_PER_IMAGE_AND_CLASS = 10_000
-# Index of the number of collected predictions in the array ``counts``. Lower indices are in evaluator.kernels.reading.
+# Index in the array ``counts``: the number of collected predictions. Lower indices are defined in
+# evaluator.kernels.reading.
 COLLECTED = 11
 COUNTS = 12
 # Value of ``group_kind`` if group-of boxes have weight 0 and therefore get no curve entries.

@@ -35,7 +35,7 @@ from evaluator.kernels.relationships.explaining import explain
 from evaluator.kernels.relationships.state import CANDIDATE_NUMBERS, STATE, UNKNOWN_RELATIONS
 from evaluator.kernels.text.csv_blocks import position_in
 
-# Whether annotators verified a label in an image, and found it to be present or absent.
+# Results of verifying a label in an image: not verified, verified as present, or verified as absent.
 UNVERIFIED, PRESENT, ABSENT = 0, 1, 2
 # No triplet has this key. The key of a triplet encodes its image, its two labels and its relation as one number.
 NO_KEY = np.int64(-1)
@@ -47,9 +47,10 @@ NOWHERE, NOT_SCORED = np.int64(-1), np.int64(-2)
 
 @inlined
 def _first_not_below(values, first, stop, wanted):
-    """Return the index of the first of the ascending ``values[first:stop]`` that is not smaller than ``wanted``.
+    """Return the index of the first value in ``values[first:stop]`` that is at least ``wanted``; ``stop`` if none is.
 
-    The last values are compared without branches, because the CPU could not predict them.
+    The values are in ascending order. The last values are compared without branches, because the CPU could not predict
+    the branches.
     """
     while stop - first > COMPARED_AT_ONCE:
         middle = (first + stop) >> 1

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from evaluator.kernels.jit import read_only
 from evaluator.kernels.text.lookup import INDEX, TextIndex
 
-# Indices, in the array ``counts``, of the number of unknown relations and of the position of the current block in the
-# file. Lower indices are in evaluator.kernels.reading.
+# Indices in the array ``counts``: the number of unknown relations, and the position of the current block in the file.
+# Lower indices are defined in evaluator.kernels.reading.
 UNKNOWN_RELATIONS, BLOCK = 10, 11
 COUNTS = 12
 # Number of values in each row of ``best_candidates``: confidence, overlap, coordinates of both boxes. There is one more
@@ -90,8 +90,8 @@ class RelationshipState(NamedTuple):
     best_candidates : float64 array of shape (2 × M, 10), or (3 × M, 11) if the score is to be explained
         Confidence, overlap and coordinates of the best pair so far that claims each triplet, followed by those of the
         best pair that claims each phrase. For an explanation, these are followed by the best pair that would hit each
-        triplet if its error were fixed; the last column is its position in the file. The confidence is -1 if there is
-        no such pair.
+        triplet if its error were fixed; the last column is its position in the file. The confidence is UNCLAIMED
+        if there is no such pair.
     best_entries : int64 array of shape (2 × M,) or (3 × M,)
         Index of the curve entry of each best pair; -1 if there is no such pair.
     confidences, images, relations : float64, int32, int32 arrays of shape (capacity,)

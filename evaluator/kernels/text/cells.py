@@ -26,7 +26,7 @@ def cell_end(data, at, last):
 
 @subroutine
 def _any_number_cell_at(data, at, last):
-    """Read a number of any length, with any blanks around it. Return its value and the offset of the next cell."""
+    """Read a number of any length with optional blanks. Return its value and the offset of the next cell or line."""
     value, end = long_number_at(data, at, LINE_FEED if last else COMMA)
     if end > 0:
         return value, end

@@ -22,7 +22,7 @@ WIDTH = 64
 BATCH_ROWS = 64
 EIGHT = 8
 LANES = 16
-# Number of bytes by which prefetching is ahead of reading: about the size of a batch.
+# Data is prefetched this many bytes before it is read. The distance is about the size of a batch.
 AHEAD = 8192
 COMMA, BLANK = 0x2C, 0x20
 _0, _1, _2, _8, _9 = (np.uint64(number) for number in (0, 1, 2, 8, 9))

@@ -51,7 +51,7 @@ def _read_rows(data, at, stop, indexes, closed, kind_of_cell, batch):
 
 @inlined
 def _have_cells(data, ends, rows, cells):
-    """Return whether each row has the given number of cells, without blanks at their ends."""
+    """Return whether each row has the given number of cells, without blanks in or around the cells."""
     for row in range(rows):
         for cell in range(cells - 1):
             if not follows(data, ends, row * cells + cell, COMMA):
@@ -65,8 +65,8 @@ def _have_cells(data, ends, rows, cells):
 def _read_plain_rows(data, at, stop, indexes, closed, cells, cell_of_kind, batch):
     """Fill a batch column by column. Return the number of lines and the offset of the next line.
 
-    The result is (0, ``at``) if a line has blanks, CRLF or a wrong number of cells; :func:`_read_rows` reads such
-    lines.
+    The result is (0, ``at``) if a line contains, for example, blanks, CRLF or a wrong number of cells. The caller then
+    uses :func:`_read_rows`.
     """
     rows, texts = min(find_cell_ends(data, at, stop, batch.ends) // cells, len(batch.positions)), len(indexes)
     if not _have_cells(data, batch.ends, rows, cells):

@@ -29,7 +29,10 @@ def after_line(data, at):
 
 @subroutine
 def _any_token_number_at(data, at):
-    """Read a number of any length. Return its value and the offset of the next token or line end."""
+    """Read a number of any length. Return its value and an offset after it.
+
+    Only blanks can be between this offset and the next token or the line end.
+    """
     if at == 0:
         return 0.0, 0
     value, end = long_number_at(data, at, BLANK)
@@ -43,7 +46,10 @@ def _any_token_number_at(data, at):
 
 @inlined
 def token_number_at(data, at):
-    """Read a number. Return its value and the offset of the next token, of a blank before it, or of the line end."""
+    """Read a number. Return its value and an offset after it.
+
+    Only blanks can be between this offset and the next token or the line end.
+    """
     value, end = short_number_at(data, at, BLANK)
     if end == 0:
         return _any_token_number_at(data, at)

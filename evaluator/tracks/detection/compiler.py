@@ -73,7 +73,9 @@ def _ranges(
 ) -> dict[str, NDArray[Any]]:
     """Return the arrays that list the verified classes of each image, and the boxes and groups of each such class.
 
-    Each array ``*_from`` contains the indices of the first elements, followed by the number of all elements.
+    ``verified_from`` contains the index in ``verified`` of the first key of each image. ``boxes_from`` and
+    ``groups_from`` contain the indices of the first box and of the first group of each key in ``verified``. The last
+    element of each of these arrays is the length of ``verified``, ``boxes`` or ``groups``.
 
     A class is verified in an image if its presence or absence is known. ``verified``, ``boxes`` and ``groups`` are
     ascending keys (image × number of labels + label).

@@ -40,8 +40,8 @@ class Matches:
     group_confidences : float64 array of shape (G,)
         Confidence at which a group is matched, NOT_FOUND if no detection matches it.
     curves : int64 array of shape (N,)
-        Class to whose curve each detection belongs: the class of the detection, unless it matches an object of a
-        different class.
+        Class whose precision/recall curve contains each detection: the class of the detection, unless it matches an
+        object of a different class.
     """
 
     detections: Detections

@@ -78,7 +78,7 @@ def within_cap(truth: DetectionTruth, detections: Detections) -> Detections:
 def match(truth: DetectionTruth, detections: Detections, parameters: DetectionParameters) -> Matches:
     """Match detections with ordinary boxes, and then the remaining detections with group-of boxes.
 
-    For each image and label, only the 10,000 most confident detections are matched. A detection can only hit the
+    For each image and label, only the 10,000 most confident detections are matched. A detection can hit only the
     ordinary box that it overlaps most. If another detection hits that box, the detection is a false positive, unless a
     group-of box absorbs it. Source: the official Open Images code; see ``evaluator/metrics``.
     """

@@ -28,7 +28,7 @@ class Phrase:
     index : int
         Index of the phrase within its sentence. The index also counts phrases without a box.
     types : tuple of str
-        Kinds of the object that the phrase names, such as ``people``.
+        Types of the object that the phrase names, such as ``people``.
     boxes : list of [x1, y1, x2, y2]
         Boxes in pixels; the first pixel has the coordinate 0.
     file, line

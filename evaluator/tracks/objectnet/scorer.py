@@ -58,9 +58,10 @@ def split_report(truth: ObjectNetTruth, trials: Trials, in_split: NDArray[np.boo
 
 
 def _rows(counts: TrialCounts) -> list[tuple[int, ClassRow]]:
-    """Return the code and the table row of each group of images, such as a class, that has trials.
+    """Return the code and the table row of each group of images that has trials.
 
-    A row contains the proportions of hits and the number of trials.
+    A group consists, for example, of the images of a class. A row contains the proportions of hits and the number of
+    trials.
     """
     shares = counts.shares()
     return [

@@ -7,7 +7,7 @@ from evaluator.truth_statistics import Statistics, box_areas
 
 
 def describe(truth: RelationshipsTruth, statistics: Statistics) -> None:
-    """Add statistics about triplets, relations and labels verified as present or as absent to ``statistics``."""
+    """Add statistics about triplets, relations, and verified labels with and without a triplet to ``statistics``."""
     images, count = truth.triplet_images, max(len(truth.labels), 1)
     statistics.count_images("Images with triplets", images)
     statistics.count("Triplets", images)

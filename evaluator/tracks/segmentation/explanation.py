@@ -68,8 +68,8 @@ def explain(
     size). The rows of classes get columns for precision, recall, F1 and support, for the masks and objects with each
     outcome, and for the false positives of each kind (``fp_…``).
 
-    Masks are not matched a second time: only the overlaps of false positives with objects of other classes are
-    computed in addition to those of the score.
+    Masks are not matched a second time. In addition to the overlaps that the score needs, only the overlaps of false
+    positives with objects of other classes are computed.
     """
     known = detections_of(truth, table, parameters)
     matches = matched(truth, table, known, parameters, progress)
@@ -138,7 +138,7 @@ def _explained(found: Explained, report: SplitReport, split: str) -> SplitReport
 
 
 def _slices(found: Explained, in_split: NDArray[np.bool_]) -> list[ClassRow]:
-    """Return a row for each size of the objects. The size of a mask is its fraction of the pixels of its image."""
+    """Return a row for each size class of objects. The size of a mask is the fraction of the image that it covers."""
     truth, (images, _) = found.truth, found.truth.images_and_labels(found.truth.object_keys)
     pixels = np.maximum(truth.widths * truth.heights, 1)[images]
     sizes = np.digitize(truth.areas[truth.object_masks] / pixels, BOUNDS)

@@ -174,7 +174,7 @@ def read_all(
 
 @dataclass(frozen=True, slots=True)
 class FileVersion:
-    """Identifies the content of a file, to notice whether the file has changed since it was read.
+    """Identifies the content of a file, to detect whether the file has changed since it was read.
 
     Attributes
     ----------

@@ -43,7 +43,7 @@ class Labelling:
     ancestors : list of list of int
         Ancestors of each label.
     above, below : list of list of int
-        Ancestors and descendants to which each label is copied. The lists are empty if labels are not expanded.
+        Ancestors and descendants to which each label is copied. The lists are empty if labels are not copied.
     label_images, label_codes : int64 arrays of shape (rows,)
         Image and label in each row of ``image_labels.csv``.
     present : bool array of shape (rows,)
@@ -64,7 +64,7 @@ class Labelling:
 
     @classmethod
     def of(cls, folder: TruthFolder, tables: Mapping[str, "TruthTable"], *, expand: bool) -> "Labelling":
-        """Read the labels of a ground truth folder. Faults are collected instead of raised.
+        """Read the labels of a ground truth folder. Faults are added to those of the folder.
 
         Parameters
         ----------
@@ -116,7 +116,10 @@ class Labelling:
 
     @property
     def labelled(self) -> Codes:
-        """Ascending keys of the labels that are verified in ``image_labels.csv`` or implied by a verified label."""
+        """The keys, in ascending order, of labels that are verified in an image or implied by a verified label.
+
+        The key of a label in an image is (image code × number of labels + label code).
+        """
         present, absent = self.verified_as(present=True), self.verified_as(present=False)
         images, labels = (np.concatenate(columns) for columns in zip(present, absent, strict=True))
         return distinct_keys(images, labels, len(self.labels))

@@ -1,6 +1,6 @@
 """API serializers for signed results.
 
-The response serializers only describe the schema. A response contains exactly the bytes that were signed.
+The serializers of responses are used only for the schema. A response contains exactly the bytes that were signed.
 """
 
 from typing import Any

@@ -26,7 +26,7 @@ class Blocks(APIView):
         responses={200: BlockSerializer(many=True), **refusals("not_found", *COUNTED)},
     )
     def get(self, request: PersonRequest, slug: str) -> Response:
-        """List who is blocked from joining a challenge, newest first. For organizers."""
+        """List the people who are blocked from joining a challenge, newest block first. For organizers."""
         challenge = organized_challenge_at(request, slug)
         blocks = Block.objects.filter(challenge=challenge).select_related("user")
         return list_response(blocks, request, lambda page: BlockSerializer(page, many=True).data)

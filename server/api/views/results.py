@@ -36,7 +36,7 @@ class Results(APIView):
     def get(self, request: Request, slug: str, phase: str) -> HttpResponseBase:
         """Download the results of a phase, signed by the server.
 
-        Until the phase is over, only organizers can download them. Results that are not final can only be downloaded
+        Until the phase is over, only organizers can download them. Results that are not final can be downloaded only
         if `preliminary` is true. `podium verify` checks the file. The signature covers the exact bytes of the file, so
         keep the file unchanged.
         """

@@ -52,8 +52,8 @@ class Found:
 def wake() -> None:
     """Queue a message to a worker if a leaderboard comparison is due and no message is queued.
 
-    A comparison compares the entries of a leaderboard with each other. If the next one has been waiting for more than a
-    minute, a message with the highest priority is queued, even if another message is queued already.
+    A comparison compares the entries of a leaderboard with each other. If the next comparison has been waiting for more
+    than a minute, a message with the highest priority is queued, even if another message is queued already.
     """
     add_missing()
     now = database_now()

@@ -157,7 +157,7 @@ def team_extended(since: datetime) -> Iterator[Found]:
 def granted(since: datetime) -> Iterator[Found]:
     """Yield an event for each grant of additional submissions to a team since the given time."""
     for one in QuotaGrant.objects.filter(granted_at__gt=since, amount__gt=0).select_related("phase__challenge"):
-        when = f"on {one.day} (UTC)" if one.day else "in total"
+        when = f"on {one.day} (UTC)" if one.day else "until the phase ends"
         text = f"Your team may make {one.amount} more submissions to {name_of(one.phase).rstrip(',')} {when}."
         yield changed(one.phase, f"grant {one.pk}", text, Q(memberships__team=one.team_id))
 

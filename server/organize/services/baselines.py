@@ -99,7 +99,7 @@ def submit_all(challenge: Challenge, bundle: Bundle) -> Iterator[str]:
 
 
 def submit(baseline: Baseline, *, team: Team, phase: Phase) -> bool:
-    """Submit a baseline's file. Return False if the same file has already been queued or scored."""
+    """Submit a baseline's file. Return False if the baseline has already submitted this file; see `has_file`."""
     if has_file(phase, team, sha256=sha256_of(baseline.file)):
         return False
     with baseline.file.open("rb") as file:

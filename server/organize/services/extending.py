@@ -25,7 +25,7 @@ NO_END = "This phase has no end, so there is nothing to extend."
 
 @transaction.atomic
 def extend_phase(*, phase: Phase, by: User | None, until: datetime, reason: str) -> Phase:
-    """Move the end of a phase to a later time. Raises Refused if participants could read its private scores.
+    """Move the end of a phase to a later time. Raises Refused if its private scores have already been shown.
 
     If the challenge would end earlier, its end is also moved. The ends of the other phases do not change.
     """
@@ -95,7 +95,7 @@ def refuse_useless(phase: Phase, team: Team, until: datetime, now: datetime) -> 
 
 
 def refuse_revealed(before: dict[str, Terms], phase: Phase) -> None:
-    """Raise Refused if an extension would reopen a phase after participants could read its private scores."""
+    """Raise Refused if an extension would reopen a phase whose private scores have already been shown."""
     for sentence in refusals(before, {phase.slug: Terms.of(phase)}, database_now()):
         raise Refused("change_refused", f"{sentence}.")
 

@@ -1,4 +1,4 @@
-"""Writes the database rows of a phase. Once teams have submitted, nothing that affects scores can be changed."""
+"""Writes the database rows of a phase. Once teams have submitted, an import cannot change what affects scores."""
 
 from functools import partial
 from hashlib import file_digest

@@ -98,9 +98,9 @@ def prepare_and_test(
 ) -> Prepared:
     """Prepare a ground truth, and run its gate (a series of checks) unless the stored gate result is still valid.
 
-    The warnings include the gate checks that are not green. `sample_sha256` is the sha256 of the sample submission if
-    the phase keeps its current one. `progress` is called with the result of each check as text. Raises InvalidBundle
-    with the faults of the ground truth.
+    The warnings include the gate checks that are not green. `sample_sha256` is the sha256 of the sample submission that
+    the phase keeps, or None if the phase gets the prepared one. `progress` is called with the result of each check as
+    text. Raises InvalidBundle with the faults of the ground truth.
     """
     prepared = prepare(source, workspace)
     digest = sha256_of(prepared.sample) if sample_sha256 is None else sample_sha256

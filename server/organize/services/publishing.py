@@ -142,7 +142,7 @@ def refuse_joined(challenge: Challenge) -> None:
 
 
 def change_visibility(challenge: Challenge, by: User | None, visibility: str) -> Challenge:
-    """Store a challenge's new visibility. A later import detects the change from its audit entry."""
+    """Store a challenge's new visibility. A later import detects the change from its entry in the audit log."""
     detail = {"fields": ["visibility"], "values": {"visibility": [challenge.visibility, visibility]}}
     challenge.visibility = visibility
     challenge.save(update_fields=["visibility"])

@@ -267,8 +267,8 @@ def refuse_unfinished(rescoring: Rescoring, *, without_unscorable: bool) -> int:
         raise Refused(
             "rescoring_loses",
             f"{counted(lost, 'submission')} cannot be scored against this ground truth and would disappear from "
-            "the leaderboards. Check the reason listed for each of them. To try these submissions again, start "
-            "the rescoring with retry. To apply the rescoring without them, set without_unscorable.",
+            "the leaderboards. Check the reason listed for each of them. To try these submissions again, set "
+            "retry and start the rescoring again. To apply it without them, set without_unscorable.",
             lost=lost,
         )
     return lost

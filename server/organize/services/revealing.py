@@ -57,8 +57,8 @@ def take_back(*, phase: Phase, by: User | None) -> Phase:
 
 
 def is_pending(phase: Phase) -> bool:
-    """Return whether the private scores are first shown at the time of a reveal, not at the end of the phase.
+    """Return whether the private scores become visible at the time of a reveal instead of the end of the phase.
 
-    The result is also true after the scores have been shown.
+    The result remains true after that time.
     """
     return phase.reveals_at is not None and phase.shown_from == phase.reveals_at

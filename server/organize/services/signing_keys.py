@@ -59,7 +59,7 @@ def replace(*, by: User | None) -> bool:
     if not is_replaced():
         return False
     own = public_key()
-    # If the server uses an earlier key again, the key's old row is replaced, so that it is the most recent row.
+    # If the server uses an earlier key again, the key's old row is deleted, so that its new row is the most recent.
     SigningKey.objects.filter(public_key=own).delete()
     SigningKey.objects.create(public_key=own, used_at=database_now())
     audit.record(actor=by, action="signing_key.replaced", subject=f"key {own}")

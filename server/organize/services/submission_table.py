@@ -56,7 +56,7 @@ class SubmissionFilter:
         return replace(self, sort=NEWEST_FIRST) != SubmissionFilter()
 
     def query(self, **changes: Any) -> str:
-        """Return this filter as a query string without the question mark, after changing the given fields."""
+        """Return this filter with the given changes as a query string without the question mark."""
         given = asdict(self) | changes
         values = {name: "yes" if value is True else value for name, value in given.items() if value}
         return urlencode({name: value for name, value in values.items() if value != NEWEST_FIRST})

@@ -82,8 +82,8 @@ def add(
     """Store a ground truth, given as a folder or zip file, as the newest version of the phase's ground truth.
 
     A ground truth that is already stored keeps its version number. `warn` is called with every warning. Raises
-    InvalidBundle with every fault. Unless `reveal` is true, which only owners may request, raises Refused if private
-    images would become public.
+    InvalidBundle with every fault. Raises Refused if private images would become public, unless `reveal` is true. Only
+    owners may set `reveal`.
     """
     refuse_archived(phase.challenge)
     if reveal:

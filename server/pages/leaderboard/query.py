@@ -53,7 +53,7 @@ class LeaderboardQuery:
 
     @property
     def whole(self) -> "LeaderboardQuery":
-        """This query without filters: all entries of the leaderboard, ordered by rank, from the first page on."""
+        """This query without filters and sorting: the first page of all leaderboard entries, ordered by rank."""
         return LeaderboardQuery(self.phase, self.split, self.at, 1, columns=self.columns)
 
     def metrics(self, track: Track) -> list[Metric]:

@@ -93,7 +93,7 @@ def time_left(submission: Submission, now: datetime) -> str:
 
 
 def progress_key(submission: Submission, explained: ExplanationState, wait: Wait | None = None) -> str:
-    """Return a string that changes whenever the page of a submission has new progress to show."""
+    """Return a string that changes with the status, the stage or the queue position of a submission."""
     last = "explaining" if explained is ExplanationState.PENDING else ""
     ahead = str(wait.ahead) if wait and wait.ahead else ""
     return "-".join(filter(None, (submission.status, submission.stage or last or ahead)))

@@ -88,7 +88,7 @@ def board_history(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def improvement(board: ShownBoard, row: BoardRow) -> tuple[BoardRow, float, Interval | None] | None:
-    """Return a leaderboard row, the change in its score over the last week, and the interval for this change.
+    """Return the given row, the change in its score over the last week, and the interval for this change.
 
     Return None if the team's entry is the same as a week ago, or if there is no score from a week ago to compare it
     with. The interval is None until a background worker has computed it.

@@ -104,7 +104,10 @@ def table_csv(request: PersonRequest, slug: str, phase: str) -> StreamingHttpRes
 @require_POST
 @login_required
 def requeue_failed(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """Requeue all failed submissions to a phase that match the filter in the query string of the URL."""
+    """Requeue failed submissions to a phase that match the filter in the URL's query string.
+
+    At most `requeueing.MOST_AT_ONCE` submissions are requeued.
+    """
     current, chosen = organized_phase(request, slug, phase), submission_filter(request.GET)
     done = requeueing.requeue_failed(phase=current.required_phase(), chosen=chosen, by=request.user)
     return report(request, current, done, "failed submissions", chosen.query())
@@ -113,7 +116,10 @@ def requeue_failed(request: PersonRequest, slug: str, phase: str) -> HttpRespons
 @require_POST
 @login_required
 def requeue_intervals(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """Rescore all submissions without a confidence interval that match the filter in the URL's query string."""
+    """Queue reruns of submissions without a confidence interval that match the filter in the URL's query string.
+
+    At most `requeueing.MOST_AT_ONCE` reruns are queued.
+    """
     current, chosen = organized_phase(request, slug, phase), submission_filter(request.GET)
     done = requeueing.requeue_intervals(phase=current.required_phase(), chosen=chosen, by=request.user)
     return report(request, current, done, "scores without an interval", chosen.query())

@@ -33,7 +33,7 @@ def show(request: PersonRequest, slug: str, phase: str, version: int) -> HttpRes
 
 
 def shown(content: dict[str, Any]) -> dict[str, Any]:
-    """Return the template context that shows the stored statistics of a ground truth."""
+    """Return the template context for the stored statistics of a ground truth."""
     splits = list(content["counts"][0]["values"])
     return {
         "has_statistics": True,

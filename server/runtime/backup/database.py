@@ -45,8 +45,8 @@ def _of_sqlite(copy: Path) -> Iterator[Query]:
 def _of_postgres(copy: Path) -> Iterator[Query]:
     """Dump the PostgreSQL database with pg_dump.
 
-    The dump shows the database as an open transaction sees it. The function that is yielded runs its queries in this
-    transaction, so it sees the same state.
+    The dump is made from the snapshot of an open transaction. The yielded function runs its queries in the same
+    transaction, so it reads the data that was dumped.
     """
     with closing(connection.get_new_connection(connection.get_connection_params())) as own:
         own.autocommit = False
@@ -99,7 +99,7 @@ def refuse_unless_replaceable() -> None:
     connection.close()
     name = connection.settings_dict["NAME"]
     if clients:
-        raise Unusable(f"{clients} other clients use the database {name}. Stop the service on every host first.")
+        raise Unusable(f"{clients} other clients are using the database {name}. Stop the service on every host first.")
     if tables:
         raise Unusable(
             f"The database {name} is not empty. Create an empty one (createdb) and set DATABASE_URL to it, or drop "
@@ -129,7 +129,7 @@ def put_back(folder: Path) -> Path | None:
 def _moved_away(database: Path) -> Path | None:
     """Move all files of an SQLite database to another folder.
 
-    A `-wal` file left next to a restored database file would change its content.
+    If a `-wal` file were left in place, it would change the content of the restored database.
     """
     files = [path for end in ("", "-wal", "-shm") if (path := database.with_name(database.name + end)).exists()]
     if not files:

@@ -121,7 +121,8 @@ def keep(submission: Submission, file: "File[bytes]", *, charge: bool) -> None:
     """Store the file and its row. The file is deleted only if the transaction fails before its commit.
 
     If the connection breaks during the commit, the outcome of the commit is unknown. In this case the file is kept,
-    because a row must never lose its file. The sweeper (a periodic task) moves files without a row to quarantine.
+    because a row must never refer to a missing file. The sweeper (a periodic task) moves files without a row to
+    quarantine.
     """
     submission.file.save(submission.file_name, file, save=False)
     decided = False

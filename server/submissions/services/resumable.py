@@ -138,7 +138,7 @@ def receive(
 ) -> Submission | None:
     """Append `count` bytes at `offset`. If this completes the file, submit it and return the submission.
 
-    If all bytes had arrived before, an empty request submits the file, because the client may not have received the
+    If all bytes had already arrived, an empty request submits the file, because the client may not have received the
     last response. If the team has already submitted a file with the upload's idempotency key, no rules are checked
     except that the two files must be equal.
     """

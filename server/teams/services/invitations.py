@@ -29,7 +29,7 @@ WAITING_MAX = 20
 # The signal `invited` is sent when a person is invited by username. Receivers run within the transaction and get the
 # argument `invitation`.
 invited = Signal()
-UNKNOWN = "This invitation is no longer valid: it was used, withdrawn or has expired. Ask the captain for a new one."
+UNKNOWN = "This invitation is no longer valid: it was used or withdrawn, or has expired. Ask the captain for a new one."
 
 
 @transaction.atomic
@@ -48,7 +48,7 @@ def invite(*, team: Team, by: User, username: str) -> Invitation:
         raise Refused("invalid", f"{user} cannot join this challenge.")
     if waiting := Invitation.objects.filter(team=team, user=user).first():
         if waiting.kind == Kind.REQUEST:
-            raise Refused("invalid", f"{user} has requested to join your team. Accept that request.")
+            raise Refused("invalid", f"{user} has requested to join your team. Accept the request instead.")
         raise Refused("invalid", f"{user} is already invited.")
     note_contact(sender=by, recipient=user, challenge=team.challenge, now=now)
     found = Invitation.objects.create(team=team, kind=Kind.PERSON, user=user, created_at=now, expires_at=now + VALID)
@@ -110,7 +110,7 @@ def ask(*, user: User, team: Team, accept_rules: bool) -> Invitation:
     refuse_too_many(Q(user=user, kind=Kind.REQUEST, team__challenge=team.challenge), terms.now)
     if waiting := Invitation.objects.filter(team=team, user=user).first():
         if waiting.kind == Kind.PERSON:
-            raise Refused("invalid", f"{team} has invited you. Accept that invitation.")
+            raise Refused("invalid", f"{team} has invited you. Accept the invitation instead.")
         return waiting
     note_contact(sender=user, recipient=captain_of(team), challenge=team.challenge, now=terms.now)
     found = Invitation.objects.create(

@@ -108,7 +108,7 @@ def propose(*, team: Team, other: Team, by: User) -> MergeProposal:
     refuse(merge_of(team, other, with_finals=False), terms)
     MergeProposal.objects.filter(Q(team=team) | Q(other=other), expires_at__lte=terms.now).delete()
     if MergeProposal.objects.filter(team=other, other=team).exists():
-        raise Refused("invalid", f"{other} has proposed a merge with your team. Confirm that proposal.")
+        raise Refused("invalid", f"{other} has proposed a merge with your team. Confirm the proposal instead.")
     if found := MergeProposal.objects.filter(team=team, other=other).first():
         return found
     if MergeProposal.objects.filter(Q(team=team) | Q(other=other)).count() >= OFFERS_MAX:

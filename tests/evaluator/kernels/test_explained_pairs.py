@@ -1,4 +1,4 @@
-"""Explanations of pairs are equal if many pairs and triplets share their labels, boxes and confidences."""
+"""Both implementations explain pairs equally, even if many of them share labels, boxes and confidences."""
 
 import random
 from collections import Counter
@@ -72,7 +72,7 @@ def dense_case(seed: int, folder: Path) -> tuple[random.Random, Path, Path]:
 
 
 def test_both_implementations_explain_dense_files_equally(tmp_path: Path) -> None:
-    """The file has many blocks, so that the first of several equal pairs may be read by any thread."""
+    """Some files are read in many blocks, so that any thread may read the first of several equal pairs."""
     seen = Counter[str]()
     for seed in range(CASES):
         chance, truth, submission = dense_case(seed, tmp_path)

@@ -28,7 +28,7 @@ def sides(count: int) -> Sides:
 
 
 def damaged(rng: np.random.Generator, text: bytes) -> bytes:
-    """Return a mask with some characters replaced. The last character ends a run length, as readers guarantee."""
+    """Return a mask with some characters replaced. The last character ends a run length, as the kernel requires."""
     characters = bytearray(text)
     for _ in range(rng.integers(0, 4)):
         alphabet = LENGTHS if rng.random() < 0.9 else bytes(range(256))

@@ -29,7 +29,7 @@ SALT = "0123456789abcdef0123456789abcdef"
 
 
 class Elements(HTMLParser):
-    """Collects the elements of a page, the ids, and the text."""
+    """Collects the element names, attribute names, ids and text of a page."""
 
     def __init__(self, page: str) -> None:
         super().__init__()

@@ -116,7 +116,7 @@ def test_the_page_shows_what_the_code_grants(api: Api, client: Client, member: U
     assert code in page
     assert "&lt;b&gt;tool&lt;/b&gt;" in page
     assert "127.0.0.1" in page
-    assert "90 days, until you revoke it" in page
+    assert "90 days, or until you revoke it" in page
     assert ("submit files" in page, "organize" in page) == (scope != "read", scope == "organize")
 
 

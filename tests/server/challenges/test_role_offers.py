@@ -1,4 +1,4 @@
-"""Participants who are offered a role as an organizer are warned that this removes their team from leaderboards."""
+"""Participants who are offered an organizer role are warned that accepting it removes their team from leaderboards."""
 
 import pytest
 from django.test import Client

@@ -231,7 +231,7 @@ class History:
         self.frozen = None
 
     def sweep(self) -> None:
-        """Apply a new limit on final submissions (those that count) to the leaderboards, as the sweeper does."""
+        """Apply a changed number of final submissions per team to the leaderboards, as the sweeper does."""
         apply_finals()
 
     def rename(self) -> None:

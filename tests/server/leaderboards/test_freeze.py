@@ -1,4 +1,4 @@
-"""While a leaderboard is frozen, nobody but organizers can find out how it has changed, on any page or in the API."""
+"""While a leaderboard is frozen, pages and the API reveal only to organizers how it has changed."""
 
 import re
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""Queries for current entries use an index that contains no others, so the length of the history does not matter."""
+"""Queries for current entries use an index without earlier entries, so the length of the history does not matter."""
 
 from typing import Any
 

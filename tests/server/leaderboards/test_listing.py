@@ -152,6 +152,6 @@ def test_all_pages_together_contain_the_whole_listing(
 def test_names_that_existed_before_can_be_found() -> None:
     """The search compares normalized names, which are stored whenever a team is saved.
 
-    For teams that already existed, a migration stores the names. It must normalize them in the same way.
+    For teams that are older than this column, a migration stores the normalized names. It calls the same function.
     """
     assert searchable("\uff2f\uff37\uff2c\u3000 s") == "owl s"

@@ -139,7 +139,7 @@ def test_the_command_turns_it_on_and_off_and_records_who_did_it(member: User) ->
     assert called("on", "--minutes", "5", "--reason", "Disks", "--as", name).startswith("on until about")
     assert called("on", "--minutes", "50", "--as", name).startswith("on until about")
     assert Maintenance.objects.count() == 1
-    assert (called("off", "--as", name), called("off")) == ("off\n", "was off already\n")
+    assert (called("off", "--as", name), called("off")) == ("off\n", "was already off\n")
     actions = [(one.action, one.actor_id) for one in Entry.objects.order_by("number")]
     assert actions == [(f"maintenance.{what}", str(member.pk)) for what in ("started", "started", "ended")]
 

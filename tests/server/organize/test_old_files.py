@@ -42,7 +42,7 @@ def four(phase: Phase, team: Team, scored: Scored) -> list[Submission]:
 
 
 def kept(submissions: list[Submission]) -> list[bool]:
-    """Return whether each submission still has its file. Check that its row and the file storage agree on this."""
+    """Return, for each submission, whether its row still has a file. Check that exactly these files are stored."""
     found = []
     for one in submissions:
         name = one.file.name

@@ -1,6 +1,6 @@
-"""An import calls `podium prepare` with a phase's parameters, and with the public share and the seed of its random
-split into public and private images.
+"""Tests the arguments with which an import calls `podium prepare`.
 
+These are the phase's parameters, and the public share and the seed of the random split into public and private images.
 If the bundle has a file usage.csv, which lists the public images, the import passes this file instead of a split.
 """
 

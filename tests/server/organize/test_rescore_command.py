@@ -86,7 +86,7 @@ def test_every_fault_of_a_truth_is_reported_with_its_line(phase: Phase, truth: P
 
 
 def test_an_unknown_phase_is_reported(db: None) -> None:
-    with pytest.raises(CommandError, match="no phase main in a challenge nowhere"):
+    with pytest.raises(CommandError, match="no phase main in challenge nowhere"):
         call_command("rescore", "nowhere", "main")
 
 

@@ -1,4 +1,4 @@
-"""A rescoring loses no scores. Leaderboards change only when it is applied, and all at the same time."""
+"""A rescoring loses no scores. All leaderboards change at the same time, when the rescoring is applied."""
 
 from hashlib import sha256
 

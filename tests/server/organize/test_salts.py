@@ -54,7 +54,7 @@ def refusal(act: Callable[[], object]) -> tuple[str, str | None, str]:
 
 @pytest.fixture
 def unsalted(bundle: BundleFolder) -> Phase:
-    """Create a phase as in an earlier version: a seed instead of a secret salt selects its public images."""
+    """Create a phase like those of earlier versions of Podium: a seed, not a secret salt, selects its public images."""
     import_bundle(path=bundle.path, by=None)
     Truth.objects.all().delete()
     Phase.objects.update(salt="")

@@ -65,11 +65,11 @@ def test_a_member_sees_the_rank_of_their_team_and_the_next_rank(
     replicated(phase, [0.5, 0.75])
     replicated(phase, [0.25, 0.5], team=make.team(phase.challenge, member))
     words = visit(person=member).words
-    assert "Your team has rank 2 of 2 (top 100%). The score at rank 1 is higher by 0.25000" in words
+    assert "Your team is ranked 2 of 2 (top 100%). The score at rank 1 is higher by 0.25000" in words
     compare_boards()
     words = visit(person=member).words
     assert "0.25000 , a significant difference." in words
-    assert "Your team has rank" not in visit().words
+    assert "Your team is ranked" not in visit().words
 
 
 @pytest.mark.phase(feedback="rounded", feedback_decimals=3)

@@ -1,5 +1,4 @@
-"""Tests the controls of a large leaderboard: search, columns, baselines, page numbers, and the viewer's pinned
-entry."""
+"""Tests the controls of a large leaderboard: search, columns, baselines, pages, and the viewer's pinned entry."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -39,9 +39,9 @@ def ended(**fields: object) -> dict[str, object]:
 
 @pytest.fixture
 def many(phase: Phase, make: Make, scored: Scored) -> None:
-    """Create 20 submissions from two teams, one per day.
+    """Create 20 submissions from two teams, one per day, and one submission to another phase.
 
-    Every fifth submission has failed: two because of the organizers, and two because of the platform.
+    Every fifth submission has failed. Two failures are the organizers' fault, and two are the platform's fault.
     """
     owls = make.team(phase.challenge, make.user(username="ada"), name="Straße")
     bats = make.team(phase.challenge, make.user(username="bob"), name="Bats")

@@ -1,4 +1,4 @@
-"""The preview of a rescoring lists the entries whose rank changes. It can also show both leaderboards, in pages."""
+"""The preview of a rescoring lists entries whose rank changes. It can also show the leaderboard before and after."""
 
 import re
 

@@ -23,7 +23,7 @@ Attributes = dict[str, str]
 
 
 def nothing() -> None:
-    """Change nothing, because the challenge that the fixture `pages` creates is already open."""
+    """Do nothing, because the fixture `pages` creates a challenge that is already in the state "open"."""
 
 
 STATES: dict[str, Callable[[], Any]] = {

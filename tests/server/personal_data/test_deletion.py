@@ -195,7 +195,7 @@ def test_the_account_of_the_only_owner_cannot_be_deleted(phase: Phase, ada: User
 
 def test_the_account_of_the_last_operator_cannot_be_deleted(make: Make) -> None:
     root = make.user(is_staff=True, is_superuser=True)
-    with pytest.raises(Refused, match="only account of an operator"):
+    with pytest.raises(Refused, match="only operator account"):
         delete_account(root)
 
 

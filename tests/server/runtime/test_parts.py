@@ -25,7 +25,8 @@ from server.submissions import queue
 def test_a_part_is_refused_if_it_would_use_its_own_database_and_broker(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("DATABASE_URL", "REDIS_URL"):
         monkeypatch.delenv(name, raising=False)
-    with pytest.raises(CommandError, match=r"a PostgreSQL \(DATABASE_URL\) and a Redis \(REDIS_URL\)") as refused:
+    servers = r"a PostgreSQL server \(DATABASE_URL\) and a Redis server \(REDIS_URL\)"
+    with pytest.raises(CommandError, match=servers) as refused:
         call_command("up", "--only", "worker")
     assert refused.value.returncode == 64
 
@@ -33,7 +34,8 @@ def test_a_part_is_refused_if_it_would_use_its_own_database_and_broker(monkeypat
 def test_a_part_is_refused_if_its_database_is_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DATABASE_URL", "sqlite:////srv/podium.sqlite3")
     monkeypatch.setenv("REDIS_URL", "redis://cache")
-    assert parts.missing_servers().startswith("If parts are run separately, they need a PostgreSQL (DATABASE_URL) that")
+    needed = "If parts are run separately, they need a PostgreSQL server (DATABASE_URL) that"
+    assert parts.missing_servers().startswith(needed)
 
 
 def test_a_part_with_both_servers_lacks_none(monkeypatch: pytest.MonkeyPatch) -> None:

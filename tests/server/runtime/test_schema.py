@@ -16,7 +16,7 @@ class Full(Exception):
 
 @pytest.fixture
 def failures(monkeypatch: pytest.MonkeyPatch) -> list[Exception]:
-    """Return a list of errors. Each run of the migrations removes one, and raises an OperationalError caused by it."""
+    """Return a list of errors. Each migration run removes an error and raises an OperationalError with this cause."""
     causes: list[Exception] = []
 
     def migrate(*words: str, **options: object) -> None:

@@ -166,8 +166,8 @@ class TestShares:
         """Return a `Shares` object with the given connections. It selects the connection to close if too many are open.
 
         `held` maps each client address to its number of connections. Here, addresses are names. If a name begins with
-        `steady`, its connections are in the middle of requests that proceed at a steady speed. If it begins with
-        `busy`, the speed is not known to be steady, so they count as slow. All other connections are idle.
+        `steady` or `busy`, its connections are in the middle of requests. Those of `steady` names proceed at a steady
+        speed. Those of `busy` names count as slow, because their speed is not known. All other connections are idle.
         """
         shares: Shares[str] = Shares(most=80, most_of_one=50)
         for address, count in held.items():
@@ -186,7 +186,7 @@ class TestShares:
     @pytest.mark.parametrize(
         ("held", "worst"),
         [
-            # The address with the most idle or slow connections loses one. This one is in the middle of a request.
+            # The address with the most idle or slow connections loses one, even if all of its connections are slow.
             ({"busy": 11, "early": 10}, "busy 0"),
             # An address with more than 8 slow connections loses one, even if another address has more connections that
             # are steady.

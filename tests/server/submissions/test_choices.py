@@ -1,4 +1,4 @@
-"""Tests the deadlines until which teams can change notes and choose final submissions, which are those that count."""
+"""Tests the rules for changing notes and choosing final submissions: permissions, limits, and the deadline."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

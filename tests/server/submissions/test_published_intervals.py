@@ -1,4 +1,4 @@
-"""Only organizers see exact endpoints of confidence intervals. Others see rounded ones in pages, files and the API."""
+"""On pages, in files and in the API, only organizers see exact endpoints of intervals. Others see rounded endpoints."""
 
 import re
 from collections.abc import Callable, Iterator

@@ -56,7 +56,7 @@ def _with_all_groups(truth: DetectionTruth, matches: Matches) -> Matches:
 
 
 def _by_weight(truth: DetectionTruth, matches: Matches, split: str, *, hierarchy: bool) -> list[ClassRow]:
-    """Return the rows of a split's ablation table with or without the hierarchy, depending on ``hierarchy``."""
+    """Return the rows of a split's ablation table with the hierarchy, or without it if ``hierarchy`` is false."""
     matches = matches[~matches.absorbed]
     detections = len(matches.detections)
     entries = replace(matches, verified=np.ones(detections, bool)).entries(truth, 1.0)

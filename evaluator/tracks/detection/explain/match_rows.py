@@ -127,7 +127,7 @@ def match_rows(truth: DetectionTruth, known: Detections, matches: Matches, error
     known : Detections
         All detections whose label is in the ground truth.
     matches : Matches
-        The matches of the detections whose label annotators verified in the image.
+        The matches of the detections whose label is verified in their image.
     errors : Errors
     """
     rows, order = MatchRows(truth), _by_image(known)

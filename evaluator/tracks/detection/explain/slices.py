@@ -129,10 +129,10 @@ def size_rows(
 
 
 def _counts(values: NDArray[np.integer[Any]], kinds: NDArray[np.integer[Any]], count: int) -> list[ObjectCounts]:
-    """Return four object counts for each value of a property, such as the size, from 0 to ``count`` - 1.
+    """Return four object counts for each value, from 0 to ``count`` - 1, of a property such as the size.
 
-    The objects counted are those that were matched, and those that were missed because of a wrong class, because of a
-    bad localization, and for any other reason. ``kinds`` is the kind of error of each object.
+    The four counts are the numbers of objects that were matched, and of objects that were missed because of a wrong
+    class, because of a bad localization, and for any other reason. ``kinds`` is the kind of error of each object.
     """
     columns = np.full(MISSED + 2, -1)
     columns[[NO_ERROR + 1, CLASS + 1, LOCALIZATION + 1, MISSED + 1]] = range(4)
@@ -141,7 +141,7 @@ def _counts(values: NDArray[np.integer[Any]], kinds: NDArray[np.integer[Any]], c
 
 
 def _row(name: str, value: str, found: int, wrong_class: int, badly_located: int, missed: int) -> ClassRow:
-    """Return the table row of a slice (the objects of one size, for example): how many objects were found or missed."""
+    """Return the table row of a slice, such as the objects of one size: the numbers of matched and missed objects."""
     truths = found + wrong_class + badly_located + missed
     return {
         "slice": name,

@@ -137,7 +137,7 @@ def by_image(found: Predictions) -> Predictions:
 
 
 def piece_of(found: Predictions, start: int, stop: int) -> Predictions:
-    """Return the predictions from index ``start`` to ``stop``."""
+    """Return the slice of the predictions from ``start`` to ``stop``."""
     images, labels, numbers = found.images[start:stop], found.labels[start:stop], found.numbers[start:stop]
     return Predictions(images, labels, numbers, NO_CAPS)
 

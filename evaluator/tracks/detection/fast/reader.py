@@ -230,7 +230,7 @@ class DetectionReader(BlockReader):
         self.state.counts[kernels.COLLECTED] = count
 
     def finish(self) -> None:
-        """Add the true positives of all images to the precision/recall curves.
+        """Add the true positives and the matched groups of all images to the precision/recall curves.
 
         Call this after all readers have been merged.
 

@@ -116,7 +116,8 @@ def outcome_of_explanation(
 ) -> Outcome:
     """Return the outcome of a submission, with the tables that explain it.
 
-    An explanation does not keep the image of each curve entry. For intervals, the file is scored a second time.
+    An explanation does not keep the image of each curve entry. Therefore, if intervals are requested, the file is
+    scored a second time.
 
     Raises
     ------

@@ -25,7 +25,7 @@ ONE_PART_WRONG = {
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """The kinds, triplets and overlaps of N pairs that are scored, as in :class:`Errors`."""
+    """The ``kinds``, ``triplets`` and ``overlaps`` of :class:`Errors` for N pairs that are scored."""
 
     kinds: Codes
     triplets: Codes
@@ -99,7 +99,7 @@ def errors_of(truth: RelationshipsTruth, matches: PairMatches, threshold: float)
 def compared(truth: RelationshipsTruth, matches: PairMatches, threshold: float) -> Compared:
     """Compare pairs with the triplets of their images, and return the results for the pairs that are scored.
 
-    The result for a pair depends on no other pair, except through the hits in ``matches``.
+    The result for a pair does not depend on other pairs, except through the hits in ``matches``.
     """
     scored = matches.pairs.is_scored
     anything, *others = [(best[scored], overlap[scored]) for best, overlap in _nearest(truth, matches)]

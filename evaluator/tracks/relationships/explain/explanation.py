@@ -41,7 +41,7 @@ def explain(
 def _figures(
     truth: RelationshipsTruth, matches: PairMatches, scored: PairMatches, errors: Errors, split: str
 ) -> Figures:
-    """Return the numbers that explain the score on a split. ``scored`` has only the pairs that are scored."""
+    """Return the numbers that explain the score on a split. ``scored`` is the part of ``matches`` that is scored."""
     relations, pairs, in_split = len(truth.relations), matches.pairs, truth.splits[split]
     curve_errors = errors.curve_errors(truth, scored, split)
     ignored = ~pairs.is_scored & pairs.has_labels & in_split[pairs.images]

@@ -115,7 +115,8 @@ def match_rows(truth: RelationshipsTruth, matches: PairMatches, errors: Errors) 
 def _of_pairs(matches: PairMatches, found: Compared, ranks: NDArray[np.int64], chosen: NDArray[np.int64]) -> Columns:
     """Return the columns for the pairs with the indices ``chosen``.
 
-    ``found`` contains one element for each scored pair. ``ranks`` contains the index of each scored pair in ``found``.
+    The arrays of ``found`` have one element for each scored pair. ``ranks`` contains the index of each scored pair in
+    these arrays.
     """
     matches = matches[chosen]
     pairs, ranks, count = matches.pairs, ranks[chosen], len(chosen)

@@ -66,8 +66,8 @@ class ExplainedCurves:
         scored, unscored = np.split(counts, 2)
         true, fixable = scored[:, HIT], np.array([scored[:, FIXABLE + kind] for kind in ERRORS])
         false = fixable + [scored[:, FALSE + kind] for kind in ERRORS]
-        # Number of triplets of each relation that would be hit if one error were fixed. If the error is the relation,
-        # the pair has an ARRIVAL entry in the curve of the triplet's relation.
+        # Number of triplets of each relation that would be hit if one error were fixed. If the relation of a pair is
+        # wrong, the pair has an ARRIVAL entry in the curve of the triplet's relation.
         found = np.delete(fixable, RELATION, axis=0).sum(axis=0) + scored[:, ARRIVAL]
         positives = np.append(self.truth.positives(split), 0)
         lost = positives - true - found

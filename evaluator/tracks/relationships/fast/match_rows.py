@@ -28,13 +28,15 @@ from evaluator.tracks.shared.fast import FileVersion, read_again
 
 
 class Claims:
-    """Determines which pairs win the triplets and phrases that they claim, while the file is read again in order.
+    """Determines which pairs hit triplets and phrases, while the file is read again in order.
+
+    A pair *claims* an object (a triplet or a phrase) if it could hit the object, or could do so if the error of the
+    pair were fixed. The best of the pairs that claim an object *wins* it.
 
     Parameters
     ----------
     best : float64 array of shape (objects, 9)
-        Confidence and coordinates of the best pair that claims each object (a triplet or a phrase), from the
-        explanation of the score.
+        Confidence and coordinates of the best pair that claims each object, from the explanation of the score.
     """
 
     def __init__(self, best: NDArray[np.float64]) -> None:
@@ -42,7 +44,9 @@ class Claims:
         self.is_free = best[:, 0] != UNCLAIMED
 
     def won(self, targets: NDArray[np.int64], pairs: Pairs) -> NDArray[np.bool_]:
-        """Return which pairs win the object that they claim. ``targets`` is -1 for a pair that claims none.
+        """Return which pairs win the object that they claim.
+
+        ``targets`` contains the index of the object that each pair claims, or -1 for a pair that claims none.
 
         Of several equal pairs, the first one in the file wins.
         """
@@ -65,7 +69,7 @@ class ExplainedRows:
     ----------
     truth : RelationshipsTruth
     reader : RelationshipReader
-        A reader that keeps the numbers of pairs, and has not read anything.
+        A reader that has not read anything yet. It was created with ``keeps_numbers``.
     submission : FileVersion
     resources : Resources
     best : float64 array of shape (3 × triplets, 9)

@@ -80,7 +80,7 @@ class MergedPairs:
     winners : two or three int64 arrays of shape (M,)
         Index, as in ``order``, of the entry that hits each triplet, and of the entry that hits its phrase; -1 if there
         is none. If the score is to be explained, the third array has the index of the entry that would hit each triplet
-        if its error were fixed.
+        if the error of the entry were fixed.
     """
 
     entries: PairEntries
@@ -116,7 +116,7 @@ def scored_pairs(
     areas: Callable[[str], SplitAreas],
     weights: Weights,
 ) -> ScoredPairs:
-    """Return the scored submission that the readers have read. The other parameters are as in :class:`ScoredPairs`."""
+    """Return the submission that the readers have read. :class:`ScoredPairs` describes the other parameters."""
     crowded = crowded_images(predictions_of_images(readers))
     return ScoredPairs(truth, entries, images_of_hits(truth, entries), areas, weights, crowded)
 

@@ -107,9 +107,9 @@ class RelationshipReader:
     Attributes
     ----------
     claimed : int
-        Number of objects that pairs can claim for each triplet: the triplet and its phrase. If the score is to be
-        explained, the triplet is counted twice, because it can also be claimed by pairs that would hit it if their
-        error were fixed.
+        Number of best pairs that are stored for each triplet: 2, for the pair that hits the triplet and the pair that
+        hits its phrase. It is 3 if the score is to be explained. The third pair is the one that would hit the triplet
+        if the error of the pair were fixed.
     """
 
     def __init__(

@@ -42,8 +42,8 @@ class CodedCurves:
     ends : int64 array of shape (curves + 1,)
         Start of each curve in ``keys``, and the end of the last one.
     by_curve : int64 array of shape (curves, low)
-        Number of entries of each curve and each value of (code modulo ``low``). ``low`` is a power of two,
-        chosen so that the low bits of a code contain the data to count.
+        Number of entries of each curve and each value of (code modulo ``low``). ``low`` is a power of two, so
+        this value consists of the lowest bits of the code.
     by_code : int64 array of shape (CODES,)
         Number of entries of each code in the curves that are reported.
     threads : int

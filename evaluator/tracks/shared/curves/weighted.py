@@ -15,8 +15,8 @@ from evaluator.kernels.curves.variants import CODE_BITS, CODES, FALSE, LEFT_OUT,
 from evaluator.tracks.shared.curves.buckets import Segments
 from evaluator.tracks.shared.curves.variants import CodedCurves, Roles
 
-# The code of a curve entry is the sum of those that apply: MISS if the prediction is not a hit, PRIVATE_CODE if the
-# image is private, PARTIAL_CODE if a hit has a weight below 1.
+# The code of a curve entry is the sum of MISS if the prediction is not a hit, PRIVATE_CODE if the image is private, and
+# PARTIAL_CODE if the prediction is a hit with a weight below 1.
 PRIVATE_CODE, PARTIAL_CODE = 2, 4
 _CODES = np.arange(2 * PARTIAL_CODE)
 HALF = _CODES // PRIVATE_CODE % 2
@@ -57,7 +57,7 @@ class WeightedBuckets:
     def average_precisions(self, positives: NDArray[np.float64], halves: Sequence[int]) -> NDArray[np.float64]:
         """Return the average precision of each class in ``positives``, NaN for a class without positives.
 
-        The parameters, and the reason why all curves are computed, are as for
+        All curves are computed. For the reason, and for the parameters, see
         :meth:`~evaluator.tracks.shared.curves.buckets.EntryBuckets.average_precisions`.
         """
         roles: Roles = np.full((1, CODES), LEFT_OUT, np.uint8)

@@ -32,7 +32,7 @@ class Command(AuditedCommand):
     def handle(self, *, slug: str, phase: str, out: Path, preliminary: bool, **options: Any) -> None:
         found = Phase.objects.select_related("challenge").filter(challenge__slug=slug, slug=phase).first()
         if found is None:
-            raise CommandError(f"There is no phase {phase} in a challenge {slug}.")
+            raise CommandError(f"There is no phase {phase} in challenge {slug}.")
         now = database_now()
         access = score_access(found, viewer=AnonymousUser(), now=now, is_organizer=True)
         try:

@@ -26,7 +26,7 @@ class Command(AuditedCommand):
     def handle(self, *, slug: str, phase: str, truth: int | None, **options: Any) -> None:
         found = Phase.objects.select_related("challenge").filter(challenge__slug=slug, slug=phase).first()
         if found is None:
-            raise CommandError(f"There is no phase {phase} in a challenge {slug}.")
+            raise CommandError(f"There is no phase {phase} in challenge {slug}.")
         try:
             version = found.truth if truth is None else rescoring.version_of(found, truth)
             if version is None:

@@ -63,7 +63,7 @@ class Command(AuditedCommand):
     def handle(self, *, slug: str, phase: str, truth: str | None, preview: bool, **options: Any) -> None:
         found = Phase.objects.select_related("challenge").filter(challenge__slug=slug, slug=phase).first()
         if found is None:
-            raise CommandError(f"There is no phase {phase} in a challenge {slug}.")
+            raise CommandError(f"There is no phase {phase} in challenge {slug}.")
         refuse_ignored(truth=truth, preview=preview, **options)
         try:
             if options["discard"]:
@@ -78,8 +78,8 @@ class Command(AuditedCommand):
                 if not preview:
                     self.explain(begun, reason=options["reason"], signed=options["signed"])
                     accepted = {name: options[name] for name in ("without_unscorable", "without_gate")}
-                    # To reveal private scores, an organizer must confirm the name of the phase. The name is already an
-                    # argument of this command, so `--reveal` is enough.
+                    # To make private images public, an owner must confirm the short name of the phase. The name is
+                    # already an argument of this command, so `--reveal` is enough.
                     confirm = found.slug if options["reveal"] else ""
                     applying.apply(found=begun, by=None, confirm=confirm, **accepted)
             self.show_active(found)

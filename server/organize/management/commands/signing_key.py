@@ -20,7 +20,7 @@ class Command(AuditedCommand):
         parser.add_argument(
             "--replace",
             action="store_true",
-            help="sign with the current key from now on; `podium verify` still accepts results with earlier keys",
+            help="use the current key from now on; `podium verify` still accepts results signed with earlier keys",
         )
 
     def handle(self, *, replace: bool, **options: Any) -> None:

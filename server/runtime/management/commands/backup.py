@@ -57,7 +57,7 @@ def complete(out: Path, partial: Path) -> tuple[Manifest, list[str]]:
     """
     for folder in (out, partial):
         if folder.exists():
-            raise Unusable(f"{folder} exists already. Choose another name, or remove it.")
+            raise Unusable(f"{folder} already exists. Choose another name, or remove it.")
     try:
         partial.mkdir(mode=0o700, parents=True)
         manifest, faults = written(partial)

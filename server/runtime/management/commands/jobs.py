@@ -1,4 +1,4 @@
-"""`manage.py jobs`: list waiting, running and failed jobs, with the host, the reason, and the start of the state."""
+"""`manage.py jobs`: list waiting, running and failed jobs, with the host, the reason for the state, and the age."""
 
 import json
 from argparse import ArgumentParser, ArgumentTypeError

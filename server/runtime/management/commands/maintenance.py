@@ -47,7 +47,7 @@ class Command(AuditedCommand):
         if state == ON:
             self.begin(minutes, reason or "")
         elif state == OFF:
-            self.stdout.write("off" if services.end(by=self.person) else "was off already")
+            self.stdout.write("off" if services.end(by=self.person) else "was already off")
         else:
             found = services.current()
             self.stdout.write(f"on {services.sentence(found, database_now())}" if found else "off")

@@ -74,17 +74,17 @@ class Command(BaseCommand):
         replaced = database.put_back(backup)
         if replaced:
             self.stdout.write(f"The database that was replaced is in {replaced}. Remove it once everything works.")
-        self.stdout.write(f"Restored: the database of {manifest.made_at}, and {new} files that were missing.")
+        self.stdout.write(f"Restored: the database from {manifest.made_at}, and {new} files that were missing.")
         schema.migrate(connection)
         mark_storages()
-        # Record the fingerprints of this host's secret keys as those of the installation. They can differ from the
-        # fingerprints in the backup only with --other-keys.
+        # Record the fingerprints of this host's secret keys as those of the installation. Without --other-keys, they
+        # equal the fingerprints in the backup.
         shared_keys.note(shared_keys.KEYS)
 
     def record_missing_entries(self, username: str | None) -> None:
-        """Record in the audit log which entries were made after the backup and are now missing.
+        """Record in the audit log which of its entries were made after the backup and are now missing.
 
-        They are known only if this machine has records of the audit log that are newer than the backup.
+        The missing entries are known only if this machine has records of the audit log that are newer than the backup.
         """
         if not (missing := Comparison(own_logs()).lost):
             return
@@ -108,10 +108,16 @@ def mark_storages() -> None:
 def refuse_unusable(manifest: Manifest, *, other_keys: bool) -> None:
     """Raise Unusable if the backup does not match the configured database, this version, or the secret keys."""
     if manifest.vendor != connection.vendor:
-        raise Unusable(f"The backup is from {manifest.vendor}, but DATABASE_URL refers to {connection.vendor}.")
+        raise Unusable(
+            f"The backup is from {manifest.vendor}, but DATABASE_URL refers to {connection.vendor}. Set it to a "
+            f"{manifest.vendor} database."
+        )
     applied = ((app, name) for app, _, name in (one.partition(".") for one in manifest.migrations))
     if newer := schema.unknown_migrations(applied, MigrationLoader(None)):
-        raise Unusable(f"The backup was made by a later version of Podium, which has the migration {newer[-1]}.")
+        raise Unusable(
+            f"The backup was made by a later version of Podium, which has the migration {newer[-1]}. Restore it with "
+            "that version."
+        )
     for name, storage in storages().items():
         if joining.read_id(storage) not in ("", manifest.installation):
             raise Unusable(f"The storage of {name} belongs to another installation. Restore into an empty storage.")

@@ -40,7 +40,7 @@ class Command(AuditedCommand):
 
     def restore(self, names: list[str], found: Mapping[str, QuarantinedFile]) -> None:
         if missing := [name for name in names if name not in found]:
-            raise CommandError(f"{', '.join(missing)} is not in quarantine; nothing was restored.")
+            raise CommandError(f"Nothing was restored. These files are not in quarantine: {', '.join(missing)}.")
         if not names:
             raise CommandError("Name the files to restore, or use --all.")
         restored = [name for name in names if quarantine.restore_by(found[name], by=self.person)]

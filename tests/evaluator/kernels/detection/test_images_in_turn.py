@@ -114,7 +114,7 @@ def test_overfull_images_give_the_same_results(seed: int, shape: str, tmp_path: 
 def test_the_entries_of_groups_and_their_predictions_fit_into_the_arrays(
     crowd: int, shape: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each of many group-of boxes is matched by the prediction that is equal to it, so each becomes an entry."""
+    """Each of many group-of boxes is matched by an equal prediction, so each of these boxes becomes a curve entry."""
     truth, submission = tmp_path / "truth", tmp_path / "submission.csv"
     truth.mkdir()
     edges = [f"0,{size / 1000},0,1" for size in range(2, 2 + CROWD)]
@@ -138,6 +138,6 @@ def test_the_entries_of_groups_and_their_predictions_fit_into_the_arrays(
     way, fast, reference = cases.both(TRACK, truth, submission, parameters={"protocol": "fiftyone"})
     assert (way, fast) == ("fast path", reference)
     assert all(entries <= room for entries, room in used)
-    # Without a crowd, a prediction that matches a group-of box has no entry of its own.
+    # A prediction that matches a group-of box has an entry of its own only if the image is crowded.
     assert sum(entries for entries, _ in used) == (2 * CROWD + crowd if crowd else CROWD)
     assert fast["splits"]["all"]["classes"][0]["true_positives"] == CROWD

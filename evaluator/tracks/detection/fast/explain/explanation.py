@@ -40,7 +40,7 @@ def explained(
 ) -> Outcome:
     """Return the outcome of a submission, with the tables that explain it.
 
-    The file is read once, and again when the rows of the matches are requested.
+    The file is read once, and a second time when the rows of the match table are read.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Lists the outcome of each prediction of a file that the fast path has explained. The file is read a second time.
+"""Creates the rows of the match table, with the outcome of each prediction, on the fast path. The file is read again.
 
 The rows are identical to those of the reference implementation. In the Kaggle layout, they are written block by
 block, so only the predictions of one block are in memory. In the long layout, the rows of an image may be anywhere in
@@ -26,14 +26,14 @@ from evaluator.tracks.shared.fast import FileVersion, read_again
 
 
 def sorted_by(ranks: NDArray[np.int64], found: Predictions) -> Predictions:
-    """Return predictions sorted by the rank of their image. Predictions of the same image keep their order."""
+    """Return predictions sorted by the value in ``ranks`` for their image. Predictions of an image keep their order."""
     order = np.argsort(ranks[found.images], kind="stable")
     return Predictions(found.images[order], found.labels[order], found.numbers[order], NO_CAPS)
 
 
 @dataclass(slots=True)
 class ExplainedRows:
-    """The rows of a file that the fast path has explained.
+    """The rows of the match table for a submission file, computed by the fast path.
 
     Attributes
     ----------
@@ -69,9 +69,10 @@ class ExplainedRows:
             yield self.reader.collect(np.frombuffer(buffer, np.uint8), stop)
 
     def _parts(self) -> Iterator[Predictions]:
-        """Yield the predictions of a file that has one line for each prediction, in parts of whole images.
+        """Yield the predictions of a file that has one line for each prediction, in parts.
 
-        Images are in the order of their first prediction whose label is known.
+        Each part has all predictions of its images. Images are in the order of their first prediction whose label is
+        known.
         """
         kept, ranks = self._kept()
         total = np.cumsum(self.reader.state.image_predictions[np.argsort(ranks)])
@@ -86,7 +87,7 @@ class ExplainedRows:
                 yield sorted_by(ranks, joined(pieces))
 
     def _kept(self) -> tuple[list[Predictions], NDArray[np.int64]]:
-        """Return the predictions of each block of the file, and the rank of each image: 0 for the first one."""
+        """Return the predictions of each block of the file, and the position of each image among all images, from 0."""
         kept, seen, unseen = [], 0, len(self.truth.images)
         ranks = np.full(unseen, unseen)
         for buffer, stop, _ in read_again(self.submission, self.resources):
@@ -100,7 +101,10 @@ class ExplainedRows:
         return kept, ranks
 
     def _rows_of(self, found: Predictions) -> Iterator[Row]:
-        """Yield a row for each of the given predictions, which must be all predictions of each of their images."""
+        """Yield a row for each given prediction and each copy for an ancestor, if its label is known.
+
+        The given predictions must include all predictions of each of their images.
+        """
         found, origins = self.reader.judge(found)
         chosen = np.flatnonzero(found.labels >= 0)
         known, outcomes = self._outcomes(found, chosen)
@@ -108,7 +112,7 @@ class ExplainedRows:
         yield from self.rows.of_detections(known[order], outcomes[order])
 
     def _outcomes(self, found: Predictions, chosen: NDArray[np.int64]) -> tuple[Detections, Outcomes]:
-        """Return those judged predictions whose indices are ``chosen``, and their outcomes."""
+        """Return the predictions at the indices ``chosen``, and their outcomes."""
         known = Detections(
             found.images[chosen].astype(np.int64),
             found.labels[chosen].astype(np.int64),

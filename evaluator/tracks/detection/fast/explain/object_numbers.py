@@ -18,15 +18,15 @@ from evaluator.tracks.detection.fast.explain.explaining_reader import ObjectOutc
 from evaluator.tracks.detection.truth import DetectionTruth
 
 Codes = NDArray[np.int64]
-# The kinds of errors begin with -1, which stands for objects that were matched.
+# One more than the number of kinds of errors, because matched objects are counted as an additional kind, NO_ERROR (-1).
 KINDS = len(DETECTION_KINDS) + 1
 
 
 class _Cells(NamedTuple):
-    """The ordinary objects of a split, and the position of the count that includes each object if it is matched.
+    """The ordinary objects of a split, and the position of each object in the table of counts.
 
-    A position is an index into the flattened table of counts, which has the shape (sizes, kinds, classes). `objects` is
-    None if the split contains all objects.
+    The table has the shape (sizes, kinds, classes). A position is the index in the flattened table at which the object
+    is counted if it is matched. `objects` is None if the split contains all objects.
     """
 
     objects: NDArray[np.int32] | None
