@@ -20,7 +20,8 @@ from evaluator.tracks.interface import Engine, Outcome, Splits, Statistics
 from evaluator.truth import Truth
 
 KERNELS = "evaluator.kernels.bootstrap"
-# Sums are kept if there are at most this many groups of images. With 1,000 replicates, each group takes 8 KiB.
+# The bootstrap keeps the sums of the replicates for each group of images if there are at most this many groups.
+# Otherwise, it would need too much memory: 8 KiB for each group with 1,000 replicates.
 MOST_GROUPS = 2_000
 # The position of a split in this tuple is part of the random seed of its bootstrap replicates, so the order must not
 # change.
@@ -140,6 +141,6 @@ def _with_replicates(
 def _progress_of_part(progress: Progress, done: int, of: int) -> Progress:
     """Return a callback that converts the progress within the current split to the overall progress.
 
-    All splits have the same weight. ``done`` is the number of completed splits, ``of`` the total number of splits.
+    All splits have the same weight. ``done`` is the number of completed splits, and ``of`` is the number of all splits.
     """
     return lambda stage, fraction: progress(stage, (done + fraction) / of)

@@ -90,7 +90,10 @@ def _values(codes: NDArray[np.uint8], ends: Ints) -> tuple[Ints, Ints]:
 
 
 def _lengths(differences: Ints, starts: Ints, pairs: Ints, counts: Ints) -> Ints:
-    """Return the lengths of the runs of pixels of all masks, given the lengths and differences in compressed form."""
+    """Return the lengths of the runs of pixels of all masks.
+
+    In compressed form, most lengths are given as the difference from an earlier length of the same mask.
+    """
     sums = np.cumsum(differences, axis=0)
     # COCO encodes most run lengths of a mask as differences, so cumulative sums decode them. Column 0 contains the runs
     # outside the mask. Its sums begin in the second row of each mask, because no length is encoded as a difference from

@@ -43,7 +43,7 @@ class RandomStream:
         return self.uniform(count) < probability
 
     def weighted_indices(self, weights: Ints, count: int) -> Ints:
-        """Return random indices of ``weights``. The probability of an index is proportional to its weight."""
+        """Return random indices into ``weights``. The probability of an index is proportional to its weight."""
         steps = np.cumsum(weights)
         return np.searchsorted(steps, self.integers(int(steps[-1]), count), side="right")
 

@@ -14,7 +14,7 @@ CACHE_SECONDS = 30
 
 
 def team_counts(challenges: Iterable[int]) -> dict[int, int]:
-    """Return the number of teams in each challenge, without baselines. A number may be half a minute old."""
+    """Return the number of teams in each challenge, not counting baselines. A number may be half a minute old."""
     keys = {f"teams:{challenge}": challenge for challenge in challenges}
     counts: dict[str, int] = caches["status"].get_many(keys)
     if missing := {key: challenge for key, challenge in keys.items() if key not in counts}:

@@ -31,7 +31,7 @@ def entries_of(board: int, at: datetime | None, without: list[int] | None = None
 def with_columns(entries: EntryQuerySet, at: datetime | None) -> Any:
     """Return entries in ranking order, with all columns that a page of the leaderboard displays, as named tuples.
 
-    Entries for an earlier time have no columns with comparisons to other entries.
+    Entries as of an earlier time have no columns with comparisons to other entries.
     """
     related = {"team_name": F("team__name")} | ({} if at else compared.COLUMNS)
     return entries.in_order().annotate(**related).values_list(*COLUMNS, *related, named=True)

@@ -97,10 +97,10 @@ def own_entry(board: ShownBoard, row: BoardRow) -> OwnEntry:
 
 
 def may_rise(rank: int | None, access: ScoreAccess) -> bool:
-    """Return whether there is a higher rank to show.
+    """Return whether an entry is shown with the gap to the next higher rank.
 
-    There is none above the first rank. None is shown for baselines or under ladder feedback, which hides the
-    differences between teams.
+    There is no higher rank for the first rank and for baselines, which have none. Under ladder feedback, which hides
+    the differences between teams, the gap is not shown.
     """
     return rank is not None and rank > 1 and not access.ladder
 

@@ -107,7 +107,10 @@ class BufferingWorker(ThreadWorker):
         seconds: float,
         write: bool = False,
     ) -> None:
-        """Call `action` whenever the client has sent data or, with `write`, whenever the client can receive data."""
+        """Register an action that is called whenever the client has sent data or, with `write`, can receive data.
+
+        If this does not happen within the given number of seconds, the connection is closed.
+        """
         connection.until = time.monotonic() + seconds
         self.waiting[connection] = action
         has_request = action == self.send or connection.inbox.request_bytes is not None

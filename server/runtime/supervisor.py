@@ -109,8 +109,8 @@ class Service:
         first = "web" in self.parts
         if not first:
             schema.wait_until_migrated(database)
-        # The web part keeps the lock from the migrations until it has written the id of a new installation into the
-        # storage. Otherwise, parts that wait for the migrations could look for the id too early, and refuse to start.
+        # The web part holds the migration lock until it has written the id of a new installation to the storage.
+        # Otherwise, parts that wait for the migrations could look for the id too early, and refuse to start.
         with schema.alone(database):
             if first:
                 schema.migrate(database)

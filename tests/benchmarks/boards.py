@@ -50,8 +50,8 @@ def measured(teams: int, each: int) -> dict[str, Any]:
     fill(teams, each)
     deeds = requests()
     cpu: dict[str, list[float]] = {name: [] for name in deeds}
-    # Each round sends every kind of request once, so that the load of the machine affects all equally. The first round
-    # is not measured, because the caches are still empty.
+    # Each round sends every kind of request once, so that the load on the machine affects all of them equally. The
+    # first round is not measured, because the caches are still empty.
     for turn in range(ROUNDS + 1):
         for name, deed in deeds.items():
             started = process_time()

@@ -179,7 +179,7 @@ def spellings(content: bytes) -> Iterator[str]:
 
 
 def contents(content: bytes) -> Iterator[bytes]:
-    """Yield the given bytes and everything that can be unpacked from them by gzip, zip or base64."""
+    """Yield the given bytes and everything that can be decoded from them with gzip, zip or base64."""
     yield content
     body = content.partition(b"\n\n")[2]
     for part in (content, body):

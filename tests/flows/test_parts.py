@@ -34,7 +34,7 @@ class Hosts:
         return running.start()
 
     def add(self, name: str, **more: object) -> Running:
-        """Return a service on a new host, which is not started yet."""
+        """Return a service on a new host. The service has not been started yet."""
         home = self.folder / name
         home.mkdir()
         for files in ("uploads", "truths"):

@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.processes, pytest.mark.enable_socket, pytest.mark.embe
 
 
 def path_without_redis(folder: Path) -> str:
-    """Return a PATH with all programs of the machine except Redis."""
+    """Return a PATH with all programs on the machine except Redis."""
     folder.mkdir()
     for place in reversed(os.environ["PATH"].split(os.pathsep)):
         for program in Path(place).glob("*"):

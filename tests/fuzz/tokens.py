@@ -44,7 +44,7 @@ def digits(chance: random.Random, count: int) -> str:
 
 
 def any_decimal(chance: random.Random) -> str:
-    """Return a random string that matches the grammar of numbers, or almost does (for example, without digits)."""
+    """Return a random string that matches the grammar of numbers, or almost does (for example, one without digits)."""
     text = chance.choice(["", "", "", "+", "-"]) + digits(chance, chance.choice([0, 1, 1, 2, 10, 19, 25]))
     if chance.random() < 0.8:
         text += "." + digits(chance, chance.choice([0, 1, 2, 6, 17, 20, 30]))

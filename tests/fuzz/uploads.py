@@ -84,7 +84,10 @@ class Site:
 
 
 def ended(submission: Submission) -> tuple[Counter[str], list[str]]:
-    """Return counts of a submission's status and defect codes, and a message if they contradict its scores."""
+    """Return a counter with the status and the defect codes of a submission, each counted once.
+
+    Also return a list with a message if the status contradicts the defects or the scores.
+    """
     scores = Score.objects.filter(evaluation__submission=submission).count()
     total, codes = submission.problems.get("total", 0), submission.problems.get("counts", {})
     sound = {Status.SCORED: scores > 0 == total, Status.REJECTED: total > 0 == scores}.get(submission.status, False)

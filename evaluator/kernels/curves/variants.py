@@ -173,7 +173,7 @@ def sort_curves(keys, codes, ends, first, stop, other_keys, other_codes, tally):
 def _area(keys, codes, roles, positives, partial_weight, true, precisions):
     """Return the area under an interpolated precision/recall curve.
 
-    As in :mod:`evaluator.kernels.curves.average_precision`, all keys with the same confidence form one point, and
+    As in :mod:`evaluator.kernels.curves.average_precision`, all entries with the same confidence form one point, and
     points without a new true positive are skipped.
     """
     hits, partial_hits, false, points, seen = 0, 0, 0, 0, 0

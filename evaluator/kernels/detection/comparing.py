@@ -153,10 +153,10 @@ def compete(found, values, winners, at, row):
 
 @inlined
 def _cap_of(found, row):
-    """Return whether a prediction may be scored, with and without the class hierarchy, as a sum of two bits.
+    """Return whether a prediction is within the limit per image and class, as the sum of two bits in ``caps``.
 
-    The bits are those of ``Predictions.caps``. They are 0 for a box without area and for a confidence that is too low,
-    because such predictions are never scored.
+    See ``Predictions``. The sum is 0 for a box without area and for a confidence that is too low, because such
+    predictions are never scored.
     """
     x_min, x_max, y_min, y_max = coordinates_of(found, row)
     if not (x_min < x_max and y_min < y_max and found.numbers[row, 0] > LOWEST_CONFIDENCE):

@@ -151,7 +151,7 @@ def match(truth: RelationshipsTruth, table: SubmissionTable, threshold: float, p
     """
     progress("matching", 0.0)
     pairs = predicted(truth, table)
-    # Sorting the pairs by confidence once speeds up all later sorts of precision/recall curves.
+    # The pairs are sorted by confidence only once, which speeds up all later sorts for precision/recall curves.
     pairs = pairs[np.argsort(-pairs.confidences, kind="stable")]
 
     triplets, overlaps = nearest_triplets(truth, pairs)

@@ -76,7 +76,10 @@ def median_rank(queries: QueryRanks, chosen: NDArray[np.bool_]) -> float | None:
 
 
 def trial_images(ranked: RanksByDirection, metric: str) -> NDArray[np.int64]:
-    """Return the image of each query that a metric uses. Only the mean recall uses both directions."""
+    """Return the image that belongs to each query of a metric.
+
+    Queries have two directions: sentences for an image, and images for a sentence. Only the mean recall uses both.
+    """
     directions = [direction for direction in DIRECTIONS if metric.startswith(f"{direction}_")] or DIRECTIONS
     return np.concatenate([ranked[direction].images for direction in directions])
 

@@ -74,7 +74,10 @@ def apply_finals_of(key: int) -> None:
 
 
 def terms_at(phase: Phase, moment: datetime | None) -> BoardTerms | None:
-    """Return a phase's leaderboard terms at the given time (by default, now), or None if none had been recorded."""
+    """Return the signature and feedback settings of a phase's leaderboards at a time (by default, now).
+
+    Return None if none had been recorded.
+    """
     return next(iter(last_terms(phase=phase.pk, moment=moment)), None)
 
 

@@ -1,4 +1,7 @@
-"""Writes the database rows of a phase. Once teams have submitted, an import cannot change what affects scores."""
+"""Writes the database rows of a phase that is imported from a challenge bundle.
+
+Once teams have submitted, another import of the bundle cannot change anything that affects scores.
+"""
 
 from functools import partial
 from hashlib import file_digest

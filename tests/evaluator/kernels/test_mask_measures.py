@@ -67,7 +67,7 @@ def test_the_kernel_rejects_the_masks_that_numpy_rejects(seed: int) -> None:
         (b"", 0, False),  # no runs at all
         (b"PoPoPoP0", NOT_LENGTHS, None),  # a length of more than six characters
         (b"PPPPP0", 0, False),  # a length of six characters
-        (b"4/", NOT_LENGTHS, None),  # a character below the lowest
+        (b"4/", NOT_LENGTHS, None),  # a character below the lowest valid one
         (b"4p0", NOT_LENGTHS, None),  # a character above the highest
         (b"2N2", NEGATIVE, None),  # a negative length
         (b"0200", 4, True),  # an empty run that is not the first

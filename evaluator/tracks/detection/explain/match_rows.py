@@ -40,7 +40,7 @@ class Outcomes:
     outcomes, reasons : int64 arrays of shape (N,)
         Indices into :data:`OUTCOMES` and :data:`REASONS`.
     rows : int64 array of shape (N,)
-        Row in boxes.csv with which each detection or box was compared, -1 if there is none.
+        Row in boxes.csv with which each detection or box was compared, or -1 if there is none.
     overlaps : float64 array of shape (N,)
         IoU with that box, or IoA with that group-of box.
     """

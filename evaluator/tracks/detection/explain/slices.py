@@ -96,7 +96,10 @@ def objects_inside(truth: ObjectTruth, in_split: Mask) -> NDArray[np.int64]:
 def size_counts(
     truth: ObjectTruth, object_kinds: NDArray[np.integer[Any]], in_split: Mask, codes: NDArray[np.integer[Any]]
 ) -> Sequence[ObjectCounts]:
-    """Return four object counts for each size in a split; see :func:`_counts`. ``codes`` is the size of each object."""
+    """Return the numbers of matched and missed objects of a split for each size; see :func:`_counts`.
+
+    ``codes`` is the index in ``SIZES`` of each object's size.
+    """
     inside = objects_inside(truth, in_split)
     return _counts(codes[inside], object_kinds[inside], len(SIZES))
 
