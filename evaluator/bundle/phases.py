@@ -120,7 +120,7 @@ class _PhaseReader:
         for section in self.section.sections("baselines"):
             name, file = section.take("name"), section.take("file")
             if name and name.casefold() in names:
-                section.wrong("name", "duplicate_baseline", f"{name} is the name of an earlier baseline")
+                section.wrong("name", "duplicate_baseline", f"another baseline is already named {name}")
             names.add(name.casefold())
             if file and phase and self._has_file(section, PurePosixPath(file), home):
                 baselines.append(Baseline(name=name, file=home / file, line=section.line("name")))
@@ -138,7 +138,7 @@ class _PhaseReader:
         elif path.stat().st_size > allowed:
             # A baseline file that is too large causes an error, not a warning. With a warning, the challenge would be
             # imported without the baseline.
-            message = f"has {path.stat().st_size:,} bytes; at most {allowed:,} are allowed. Compress it with gzip"
+            message = f"is {path.stat().st_size:,} bytes long; at most {allowed:,} are allowed. Compress it with gzip"
             baseline.wrong("file", "file_too_large", message)
         else:
             return True

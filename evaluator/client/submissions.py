@@ -61,7 +61,7 @@ def refuse_large(file: Path, phase: dict[str, Any]) -> None:
     """Raise Refused if a file exceeds the server's size limit. The file is not read."""
     size, allowed = file.stat().st_size, phase.get("limits", {}).get("upload_bytes")
     if allowed is not None and size > allowed:
-        detail = f"{file} has {size:,} bytes; at most {allowed:,} are allowed. Compress it with gzip."
+        detail = f"{file} is {size:,} bytes long; at most {allowed:,} are allowed. Compress it with gzip."
         raise Refused(413, {"code": "file_too_large", "detail": detail})
 
 

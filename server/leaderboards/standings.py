@@ -38,8 +38,8 @@ BEATEN = "Your team's best submission holds its place on the leaderboard."
 NOT_FINAL = "It is not one of the team's final submissions."
 UNDEFINED = "Its score is undefined, because the ground truth of this split has no objects to find."
 OF_ANOTHER_KIND = (
-    "It was scored against another ground truth or by another version of the evaluator. Only scores with the same "
-    "ground truth and version are ranked together."
+    "It was scored against a different ground truth or by a different version of the evaluator. Only scores with the "
+    "same ground truth and version are ranked together."
 )
 UNCLEAR = (
     "Its score does not exceed your team's best by more than {margin} of the difference, so the score of your team's "

@@ -268,7 +268,9 @@ def prepare_again(truth: Truth) -> None:
                 raise
             raise Unrestorable(f"{truth} cannot be prepared from its source: {type(error).__name__}") from error
         if prepared.sha256 != truth.sha256:
-            raise Unrestorable(f"{truth} was prepared from its source and has a different sha256")
+            raise Unrestorable(
+                f"{truth} was prepared again from its source files, but its SHA-256 differs from the recorded one"
+            )
         replace_stored(truth.prepared, prepared.compiled)
     truth.prepared_with = shaping_settings(phase)
     Truth.objects.filter(pk=truth.pk).update(prepared_with=truth.prepared_with)

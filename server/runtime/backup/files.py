@@ -123,7 +123,7 @@ def put_back(path: str, expected: Stored, backup: Path) -> bool:
     with (backup / path).open("rb") as source:
         saved = storage.save(name, File(source))
     if saved != name:
-        raise OSError(f"The storage saved {name} under the different name {saved}, so the file could not be restored.")
+        raise OSError(f"The storage saved {name} under a different name ({saved}), so the file could not be restored.")
     return True
 
 

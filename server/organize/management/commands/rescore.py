@@ -121,7 +121,7 @@ class Command(AuditedCommand):
             if time.monotonic() > until:
                 raise CommandError(
                     f"Nothing was scored for {MAX_IDLE_SECONDS} s. Is the service running? "
-                    "The rescoring continues when the service runs. To follow its progress, run the same command again."
+                    "Rescoring will continue once it is running. To follow its progress, run the same command again."
                 )
             time.sleep(POLL_SECONDS)
             rescoring.catch_up(begun)
