@@ -28,8 +28,8 @@ def refuse_large(size_bytes: int) -> None:
     if size_bytes > allowed:
         raise Refused(
             "file_too_large",
-            f"The file is {size_bytes:,} bytes long; at most {allowed:,} are allowed. Compress it with gzip, or leave out "
-            "predictions with low confidence.",
+            f"The file is {size_bytes:,} bytes long; at most {allowed:,} are allowed. Compress it with gzip, or leave "
+            "out predictions with low confidence.",
             allowed_bytes=allowed,
         )
 

@@ -66,7 +66,7 @@ def test_an_undefined_score_is_reported(phase: Phase, scored: Scored) -> None:
 
 
 def test_a_score_with_another_signature_is_explained(phase: Phase, scored: Scored) -> None:
-    assert "another ground truth" in standing(scored(phase, 0.5, signature="other"), now=NOW).why_not
+    assert "a different ground truth" in standing(scored(phase, 0.5, signature="other"), now=NOW).why_not
 
 
 def test_when_the_phase_is_over_the_rank_is_that_of_the_private_leaderboard(
