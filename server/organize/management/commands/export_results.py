@@ -18,8 +18,8 @@ from server.submissions.feedback import score_access
 class Command(AuditedCommand):
     help = (
         "Write the results of a phase, with exact scores, as signed JSON, or as CSV without a signature if OUT ends "
-        "with .csv. Results are final if the private scores are shown, nothing is queued or running, and no rescoring is "
-        "open."
+        "with .csv. Results are final if the private scores are shown, nothing is queued or running, and no rescoring "
+        "is open."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
