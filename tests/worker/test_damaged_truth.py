@@ -181,7 +181,7 @@ def test_a_damaged_truth_is_never_replaced_by_a_different_truth(
     damaged = bytes(64)
     Path(truth.prepared.path).write_bytes(damaged)
     waiting = evaluated(submit())
-    assert "a different sha256" in caplog.text
+    assert "its SHA-256 differs from the recorded one" in caplog.text
     assert (waiting.status, waiting.attempts, waiting.not_before is not None) == ("queued", 0, True)
     assert Path(truth.prepared.path).read_bytes() == damaged
 
