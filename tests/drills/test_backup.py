@@ -101,5 +101,5 @@ def test_a_backup_of_a_running_service_can_be_restored_on_sqlite(
 def test_a_backup_of_a_running_service_can_be_restored_on_postgresql(
     opened: Open, small: Path, figures: Figures, tmp_path: Path, postgres: str
 ) -> None:
-    with own_database() as empty:
+    with own_database(migrated=False) as empty:
         lose_and_restore(opened(DATABASE_URL=postgres), small, figures, tmp_path, DATABASE_URL=empty)

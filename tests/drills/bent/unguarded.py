@@ -21,13 +21,13 @@ FOR_EVER = timedelta(days=1000)
 record_once, claim_guarded = lifecycle.record, scheduling.claim_next
 
 
-def claim_next(kind: type[Any], *, large: bool) -> Submission | Rerun | None:
+def claim_next(kind: type[Any], *, large: bool, late: bool = False) -> Submission | Rerun | None:
     """Take the oldest unfinished submission, even if another worker is scoring it.
 
     Reruns, which compute intervals later, are claimed in the normal way.
     """
     if kind is not Submission:
-        return claim_guarded(kind, large=large)
+        return claim_guarded(kind, large=large, late=late)
     unfinished = Submission.objects.exclude(status__in=FINISHED).select_related("phase", "team")
     submission = unfinished.order_by("received_at").first()
     if submission is None:
@@ -45,6 +45,12 @@ def record(submission: Submission, **result: Any) -> bool:
     return record_once(submission, **{**result, "report": {**result["report"], "signature": uuid4().hex}})
 
 
+def update_held(job: Any, **values: Any) -> bool:
+    """Write an outcome even if another worker has written one."""
+    return bool(type(job).objects.filter(pk=job.pk).update(**values))
+
+
 leases.held = lambda job: type(job).objects.filter(pk=job.pk)
+leases.update_held = update_held
 scheduling.claim_next, lifecycle.record = claim_next, record
 lifecycle.report_progress = lambda submission, **progress: True
