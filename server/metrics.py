@@ -5,7 +5,29 @@ several processes can be added up. `server/runtime/measurements.py` adds values 
 broker.
 """
 
+import os
+from pathlib import Path
+
 from prometheus_client import Counter, Histogram
+
+# enough for about 7,000 values, which is more than all routes, methods and buckets need
+FILE_BYTES = 2**20
+
+
+def reserve_files() -> None:
+    """Reserve disk space for the files in which this process stores its values. Raises OSError if there is none.
+
+    prometheus-client maps these files into memory and does not reserve space for them. If the disk is full when a
+    process writes to a page for the first time, the kernel kills the process (SIGBUS).
+    """
+    if folder := os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
+        for kind in ("counter", "histogram"):
+            with Path(folder, f"{kind}_{os.getpid()}.db").open("ab") as file:
+                os.posix_fallocate(file.fileno(), 0, FILE_BYTES)
+
+
+reserve_files()
+os.register_at_fork(after_in_child=reserve_files)
 
 SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 SCORING_SECONDS = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 7200.0)

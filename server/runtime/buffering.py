@@ -107,10 +107,7 @@ class BufferingWorker(ThreadWorker):
         seconds: float,
         write: bool = False,
     ) -> None:
-        """Register an action that is called whenever the client has sent data or, with `write`, can receive data.
-
-        If this does not happen within the given number of seconds, the connection is closed.
-        """
+        """Register an action for whenever data has arrived or, with `write`, can be sent within the given seconds."""
         connection.until = time.monotonic() + seconds
         self.waiting[connection] = action
         has_request = action == self.send or connection.inbox.request_bytes is not None

@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from ipaddress import ip_network
 from pathlib import Path
 
@@ -165,3 +166,23 @@ def test_counts_of_processes_that_have_ended_are_removed_at_start(settings: Sett
     ended.touch()
     running.touch()
     assert list(home.measurements_folder().iterdir()) == [running]
+
+
+RESERVED = """
+import os
+from pathlib import Path
+from server import metrics
+if (child := os.fork()) == 0:
+    metrics.responses.labels("200").inc()
+    own = sorted(Path(os.environ["PROMETHEUS_MULTIPROC_DIR"]).glob(f"*_{os.getpid()}.db"))
+    reserved = [(path.name.partition("_")[0], path.stat().st_blocks * 512 >= metrics.FILE_BYTES) for path in own]
+    print(reserved, flush=True)
+    os._exit(0)
+os.waitpid(child, 0)
+"""
+
+
+def test_each_process_reserves_disk_space_so_that_a_full_disk_does_not_kill_it(tmp_path: Path) -> None:
+    environment = {**os.environ, "PROMETHEUS_MULTIPROC_DIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", RESERVED], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == "[('counter', True), ('histogram', True)]\n"
