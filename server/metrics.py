@@ -6,24 +6,42 @@ broker.
 """
 
 import os
+from errno import EDQUOT, ENOSPC
 from pathlib import Path
+from tempfile import mkdtemp
 
 from prometheus_client import Counter, Histogram
 
-# enough for about 7,000 values, which is more than all routes, methods and buckets need
-FILE_BYTES = 2**20
+FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+# The space for the values of one process. It is enough for all routes, methods and buckets.
+RESERVED_BYTES = {"counter": 2**17, "histogram": 2**19}
+MEMORY = Path("/dev/shm")
 
 
 def reserve_files() -> None:
-    """Reserve disk space for the files in which this process stores its values. Raises OSError if there is none.
+    """Reserve disk space for the files in which this process stores its values.
 
     prometheus-client maps these files into memory and does not reserve space for them. If the disk is full when a
-    process writes to a page for the first time, the kernel kills the process (SIGBUS).
+    process writes to a page for the first time, the kernel kills the process (SIGBUS). If the disk is full already, the
+    process stores its values in memory instead, and /metrics does not include them.
     """
-    if folder := os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
-        for kind in ("counter", "histogram"):
-            with Path(folder, f"{kind}_{os.getpid()}.db").open("ab") as file:
-                os.posix_fallocate(file.fileno(), 0, FILE_BYTES)
+    for kind, size in RESERVED_BYTES.items() if FOLDER in os.environ else ():
+        path = Path(os.environ[FOLDER], f"{kind}_{os.getpid()}.db")
+        try:
+            reserve(path, size)
+        except OSError as error:
+            path.unlink(missing_ok=True)
+            # Other errors mean that the file system cannot reserve space.
+            if error.errno in (ENOSPC, EDQUOT) and MEMORY.is_dir():
+                os.environ[FOLDER] = mkdtemp(prefix="podium-metrics-", dir=MEMORY)
+
+
+def reserve(path: Path, size: int) -> None:
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        os.posix_fallocate(descriptor, 0, size)
+    finally:
+        os.close(descriptor)
 
 
 reserve_files()

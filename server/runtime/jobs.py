@@ -48,7 +48,7 @@ def jobs(state: str, *, limit: int) -> tuple[int, list[Job]]:
     now = database_now()
     found = [submissions(state), reruns(state), comparisons(state, now)]
     listed = [job for rows, convert in found for job in map(convert, islice(rows, limit))]
-    listed.sort(key=lambda job: job.since or NEVER, reverse=state == FAILED)
+    listed.sort(key=lambda job: job.since or (NEVER if state == FAILED else now), reverse=state == FAILED)
     return sum(rows.count() for rows, _ in found), listed[:limit]
 
 

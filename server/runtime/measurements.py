@@ -38,7 +38,8 @@ class ProcessCollector(Collector):
 
     def collect(self) -> Iterator[Metric]:
         files = Path(settings.PODIUM_HOME, home.MEASUREMENTS).glob("*/*.db")
-        yield from MultiProcessCollector.merge([str(path) for path in files])
+        # A process that has just been started may not have written to its file.
+        yield from MultiProcessCollector.merge([str(path) for path in files if path.stat().st_size])
 
 
 class ServiceCollector(Collector):

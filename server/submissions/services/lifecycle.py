@@ -57,7 +57,10 @@ def record(
     the job that explains the score is queued now. If `notify` is false, no worker is woken for the queued job.
     """
     lock_team(submission)
-    ((now, other),) = time_and_other_truth(phase=submission.phase_id, truth=truth.pk)
+    found = time_and_other_truth(phase=submission.phase_id, truth=truth.pk)
+    if not found:  # The phase was deleted.
+        return False
+    ((now, other),) = found
     again = bool(other or (settings.INTERVAL_REPLICATES and submission.phase.declared_track.intervals))
     stage = BOOTSTRAPPING if again else ""
     findings = {"errors": [], "total": 0, "counts": {}, "notices": report.get("notices", [])}

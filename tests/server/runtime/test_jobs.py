@@ -10,6 +10,7 @@ import pytest
 from django.core.management import call_command
 
 from server.clock import database_now
+from server.leaderboards.models import Board, Comparison
 from server.runtime.jobs import FAILED, RUNNING, WAITING, jobs
 from server.submissions.models import Rerun, Status, Submission
 from server.submissions.services import leases
@@ -81,6 +82,15 @@ def test_the_most_recent_failures_come_first_even_if_others_exceed_the_limit(mak
         Rerun.objects.create(submission=scored, truth=phase.truth, enqueued_at=queued, failure=f"{minutes} minutes")
     count, listed = jobs(FAILED, limit=2)
     assert (count, [job.reason for job in listed]) == (3, ["1 minutes", "2 minutes"])
+
+
+def test_jobs_whose_time_is_not_stored_come_last(make: Make) -> None:
+    phase = make.phase()
+    board = Board.objects.create(phase=phase, kind="public", signature=phase.signature, version=2)
+    Comparison.objects.create(board=board, version=1)
+    make.submission(phase, received_at=database_now() - timedelta(minutes=1))
+    _, listed = jobs(WAITING, limit=5)
+    assert [job.kind for job in listed] == ["submission", "comparison"]
 
 
 def test_a_postponed_submission_is_listed_with_the_time_of_its_next_attempt(make: Make) -> None:

@@ -168,21 +168,49 @@ def test_counts_of_processes_that_have_ended_are_removed_at_start(settings: Sett
     assert list(home.measurements_folder().iterdir()) == [running]
 
 
-RESERVED = """
-import os
+CHILD = """
+import errno, os
 from pathlib import Path
 from server import metrics
+{before}
+folder = os.environ["PROMETHEUS_MULTIPROC_DIR"]
 if (child := os.fork()) == 0:
     metrics.responses.labels("200").inc()
-    own = sorted(Path(os.environ["PROMETHEUS_MULTIPROC_DIR"]).glob(f"*_{os.getpid()}.db"))
-    reserved = [(path.name.partition("_")[0], path.stat().st_blocks * 512 >= metrics.FILE_BYTES) for path in own]
-    print(reserved, flush=True)
+    own = sorted(Path(folder).glob(f"*_{{os.getpid()}}.db"))
+    kinds = [path.name.partition("_")[0] for path in own]
+    print([kind for kind, path in zip(kinds, own) if path.stat().st_blocks * 512 >= metrics.RESERVED_BYTES[kind]])
+    print(len(own), metrics.responses.labels("200")._value.get(), flush=True)
     os._exit(0)
 os.waitpid(child, 0)
 """
+FULL = """
+def no_space(*words):
+    raise OSError(errno.ENOSPC, "full")
+os.posix_fallocate, metrics.MEMORY = no_space, Path(os.environ["MEMORY"])
+"""
 
 
-def test_each_process_reserves_disk_space_so_that_a_full_disk_does_not_kill_it(tmp_path: Path) -> None:
-    environment = {**os.environ, "PROMETHEUS_MULTIPROC_DIR": str(tmp_path)}
-    done = subprocess.run([sys.executable, "-c", RESERVED], env=environment, capture_output=True, text=True, check=True)
-    assert done.stdout == "[('counter', True), ('histogram', True)]\n"
+@pytest.mark.parametrize(
+    ("before", "said"),
+    [
+        pytest.param("", ["['counter', 'histogram']", "2 1.0"], id="space"),
+        pytest.param(FULL, ["[]", "0 1.0"], id="a full disk"),
+    ],
+)
+def test_a_full_disk_does_not_kill_a_process_that_records_metrics(before: str, said: list[str], tmp_path: Path) -> None:
+    """Each process reserves the space for its files. If there is none, it uses memory and leaves no file behind."""
+    for folder in ("disk", "memory"):
+        (tmp_path / folder).mkdir()
+    folders = {"PROMETHEUS_MULTIPROC_DIR": str(tmp_path / "disk"), "MEMORY": str(tmp_path / "memory")}
+    environment = {**os.environ, **folders}
+    command = [sys.executable, "-c", CHILD.format(before=before)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == said
+
+
+@pytest.mark.django_db
+def test_an_empty_file_of_a_process_does_not_prevent_measurements(settings: Settings, tmp_path: Path) -> None:
+    settings.PODIUM_HOME = tmp_path
+    (tmp_path / home.MEASUREMENTS / "host").mkdir(parents=True)
+    (tmp_path / home.MEASUREMENTS / "host" / "counter_1.db").touch()
+    assert list(measurements.ProcessCollector().collect()) == []
