@@ -66,8 +66,8 @@ def compare(a: Report, b: Report, class_metric: str) -> dict[str, SplitCompariso
     Raises
     ------
     InvalidParameters
-        If the signatures of the reports, which identify how scores were computed, differ, or if a report has no
-        bootstrap replicates.
+        If the signatures of the reports differ, or if a report has no bootstrap replicates. A signature identifies how
+        a score was computed.
     """
     if a.signature != b.signature:
         raise InvalidParameters(f"the signatures differ: {a.signature} and {b.signature}")

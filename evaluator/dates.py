@@ -30,5 +30,5 @@ def stored(moment: datetime) -> datetime:
 
 
 def iso_utc(moment: datetime) -> str:
-    """Return a date as a string in ISO 8601 format, converted to UTC."""
+    """Return a date, which must be in UTC, as a string in ISO 8601 format."""
     return f"{moment:%Y-%m-%dT%H:%M:%SZ}"

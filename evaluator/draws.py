@@ -66,7 +66,7 @@ class Draws:
 
     @property
     def file_name(self) -> str:
-        """The name of the file that stores the weights. It contains the number of blocks.
+        """The name of the file with the weights. It contains the hash, the split, the seed and the number of blocks.
 
         The name need not contain the salt (a secret of the ground truth), because ground truths with different salts
         have different SHA-256 hashes.

@@ -42,8 +42,8 @@ def reveal(text: str) -> str:
 def revealed(page: bytes) -> bytes:
     r"""Return the UTF-8 content of a page with every hidden character escaped, as in :func:`reveal`.
 
-    Printable ASCII characters, tabs and line endings are removed before the search. This makes the search forty times
-    faster, because a page consists mostly of these characters.
+    The page is first searched without its printable ASCII characters, tabs and line endings. This makes the search
+    forty times faster, because a page consists mostly of these characters.
 
     >>> revealed("caf\u00e9\t\u202egnp.exe".encode()).decode()
     'café\t\\u202egnp.exe'

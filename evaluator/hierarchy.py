@@ -57,7 +57,7 @@ class Hierarchy:
         Raises
         ------
         InvalidHierarchy
-            If the ``LabelName`` of a node is not a string, or its ``Subcategory`` is not a list.
+            If the ``LabelName`` of a node is not a string, its ``Subcategory`` is not a list, or nesting is too deep.
         HierarchyCycle
             If a label is its own ancestor, within one branch or across several branches.
         """

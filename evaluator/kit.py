@@ -51,7 +51,7 @@ class Kit:
 
     @classmethod
     def of(cls, track: Track, truth: Truth, parameters: Mapping[str, Any], limits: Limits) -> Self:
-        """Return the check kit, the part of a ground truth that participants may use to check submissions.
+        """Return the check kit of a ground truth, without the data that participants are not allowed to see.
 
         ``parameters`` must contain all parameters of the track.
         """

@@ -98,7 +98,7 @@ class Mapped(Mapping[str, NDArray[Any]]):
 
     @property
     def settled_state(self) -> tuple[Path, Identity] | None:
-        """The path and the state of the file, or None if the file was modified very recently."""
+        """The path and the state of the file, or None if its modification time is too recent to be reliable."""
         return (self._path, self._identity) if is_settled(self._identity) else None
 
     def verify(self) -> None:

@@ -67,7 +67,7 @@ class SplitReport:
         Values of each metric in all bootstrap replicates, NaN if undefined. They are not in :meth:`as_dict`.
     tables : mapping of str to list of rows
         The tables that the track declares, and those that an evaluation protocol or an explanation of the score adds.
-        In :meth:`as_dict`, each table is a key of its own.
+        In the result of :meth:`as_dict`, the name of each table is a key.
     """
 
     headline: str

@@ -145,7 +145,7 @@ class Resources:
     def for_reference(self, submission: Path, findings: Findings) -> "Resources":
         """Return the resources for a file that the compiled kernels cannot read.
 
-        They limit the uncompressed size of the file to ``reference_bytes`` or less.
+        The uncompressed size of the file is limited to at most ``reference_bytes``, unless this number is None.
 
         Raises
         ------

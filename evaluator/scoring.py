@@ -109,7 +109,7 @@ def _evaluated(
     parameters: ParametersType,
     findings: Findings,
 ) -> tuple[Outcome, ReferenceNeeded | None]:
-    """Score a submission. Return the scores, and the reason if the compiled kernels did not compute them."""
+    """Score a submission. Return the scores, and the reason for not using the compiled kernels, or None."""
     fast = score_by_fast_path(scorer.track, truth, request, parameters, findings)
     if isinstance(fast, Outcome):
         _reject(findings, request)
@@ -286,7 +286,7 @@ def ceiling(track: str, truth: Path, out: Path, *, parameters: Mapping[str, Any]
 def statistics(track: str, truth: Path, *, opening: TruthOptions | None = None) -> dict[str, Any]:
     """Return statistics of a ground truth for organizers as a JSON-serializable dict.
 
-    ``usage_hash`` is a hash of the usage (public, private or ignored) of all images.
+    Its item ``usage_hash`` is a hash of the usage (public, private or ignored) of all images.
     """
     scorer = scorer_of(track)
     opened = open_truth(scorer, truth, opening=opening)

@@ -11,7 +11,7 @@ def compose(track: Track, parameters: Mapping[str, Any], truth_sha256: str) -> s
     """Return the signature of a score.
 
     The signature contains the track, the parameters that can change the score, the hash of the ground truth, and the
-    evaluator's version. A leaderboard never shows scores with different signatures.
+    evaluator's version. All scores on a leaderboard have the same signature.
 
     Parameters
     ----------

@@ -36,14 +36,15 @@ class ScoreCheck:
 def prepared_truth(results: Results, truth: Path, opening: TruthOptions) -> Iterator[Path]:
     """Prepare a ground truth folder with the settings in exported results, and yield the path of the prepared file.
 
-    If ``truth`` is already a prepared file, yield its path. If neither the folder nor ``opening`` contains the usage of
-    each image, the images are split with the public share in the results and the seed in ``opening``.
+    If ``truth`` is already a prepared file, yield its path. If neither the folder nor ``opening`` has a usage file, the
+    images are split with the public share in the results and the seed in ``opening``, by default 0.
 
     Raises
     ------
     InvalidResults
         If this version of the evaluator does not have the track, or does not accept its parameters.
-    InvalidTruth, DamagedTruth
+    InvalidTruth
+        If the ground truth folder has faults.
     """
     if results.track not in TRACKS:
         raise InvalidResults(f"this version of podium has no track {visible(results.track)}")

@@ -19,12 +19,12 @@ def database_now() -> datetime:
 
 
 def now_expression() -> str:
-    """Return the SQL expression for the database's time, for a statement that has a list of parameters."""
+    """Return the SQL expression for the database's time, with percent signs doubled for a statement with parameters."""
     return SQLITE_NOW.replace("%", "%%") if connection.vendor == "sqlite" else POSTGRESQL_NOW
 
 
 def time_of(now: Any) -> datetime:
-    """Convert the value of `now_expression`, which is a string in SQLite."""
+    """Return the value of `now_expression` as a datetime in UTC. SQLite returns the value as a string."""
     return datetime.fromisoformat(now).replace(tzinfo=UTC) if isinstance(now, str) else now
 
 

@@ -13,7 +13,7 @@ from tempfile import mkdtemp
 from prometheus_client import Counter, Histogram
 
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"
-# The space for the values of one process. It is enough for all routes, methods and buckets.
+# Bytes to reserve for one process, by type of metric. They are enough for all routes, methods and buckets.
 RESERVED_BYTES = {"counter": 2**17, "histogram": 2**19}
 MEMORY = Path("/dev/shm")
 
@@ -31,7 +31,7 @@ def reserve_files() -> None:
             reserve(path, size)
         except OSError as error:
             path.unlink(missing_ok=True)
-            # Other errors mean that the file system cannot reserve space.
+            # Any other error means that the file system cannot reserve space, so the process continues without it.
             if error.errno in (ENOSPC, EDQUOT) and MEMORY.is_dir():
                 os.environ[FOLDER] = mkdtemp(prefix="podium-metrics-", dir=MEMORY)
 

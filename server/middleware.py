@@ -148,7 +148,8 @@ class MaintenanceMiddleware:
         except Refused as refusal:
             return refused(request, refusal)
         except (InterfaceError, OperationalError):
-            return None  # The view also detects that the database is unavailable, and returns a suitable response.
+            # The database is unavailable. The view detects this as well, and returns a suitable response.
+            return None
         return None
 
 

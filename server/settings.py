@@ -116,8 +116,8 @@ TEMPLATES = [
     }
 ]
 
-# Database connections are kept open after a request. When its last connection is closed, SQLite does work that takes as
-# long as scoring a small file.
+# Database connections are kept open after a request. When the last connection to an SQLite database is closed, SQLite
+# does work that takes as long as scoring a small file.
 PERSISTENT = {
     "CONN_MAX_AGE": 60,
     "CONN_HEALTH_CHECKS": True,
@@ -128,7 +128,7 @@ DATABASES = {
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     # With IMMEDIATE and WAL, writers wait for each other instead of failing. With synchronous=NORMAL, a power cut may
     # lose the last commits. The timeout is long because SQLite does not queue writers: of 64,000 writes by 32
-    # concurrent writers, the slowest waited 18 s, and more than 30 s while other programs used most of the machine. The
+    # concurrent writers, the slowest waited 18 s, and more than 30 s while other programs kept the machine busy. The
     # page cache is 500 kB instead of 2 MB, because every thread of a web process has its own, and the operating system
     # caches the file anyway. Temporary tables are kept in memory, because SQLite creates one for each list of more than
     # two keys, and creating it in a file takes three times as long as the rest of the statement.

@@ -51,7 +51,7 @@ def insertion(
 ) -> tuple[str, list[Any]]:
     """Return an INSERT statement that stores these model instances, and the parameters of the statement."""
     meta: Any = rows[0]._meta
-    database = connections[DEFAULT_DB_ALIAS]  # The proxy `connection` would look up this object for every value.
+    database = connections[DEFAULT_DB_ALIAS]  # The proxy `connection` would be resolved again for every value.
     fields = [field for field in meta.concrete_fields if field is not meta.pk]
     words = [prepared(field, getattr(row, field.attname), database) for row in rows for field in fields]
     columns = ", ".join(database.ops.quote_name(field.column) for field in fields)

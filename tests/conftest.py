@@ -202,8 +202,9 @@ def own_folders(settings: Settings, tmp_path: Path) -> None:
 
 @pytest.fixture
 def make(db: None, own_folders: None) -> Make:
-    """Return a factory for database rows: `make.user()`, `make.phase()`, `make.team(challenge)`,
-    `make.submission(phase)`.
+    """Return a factory for database rows.
+
+    For example, `make.user()`, `make.phase()`, `make.team(challenge)` and `make.submission(phase)` create rows.
     """
     return Make()
 

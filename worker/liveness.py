@@ -1,6 +1,6 @@
 """Writes a heartbeat of the worker to Redis every few seconds, as long as the worker's event loop is running.
 
-A worker that cannot read the stored files also lists itself among those that take no jobs.
+A worker that cannot read the stored files also adds itself to the list of workers that take no jobs, in Redis.
 """
 
 import logging
@@ -49,7 +49,7 @@ def write(client: Redis, name: str) -> None:
 
 
 def forget(*names: str) -> None:
-    """Remove workers from the list of heartbeats. Otherwise, workers that were stopped would be reported as missing."""
+    """Remove workers from the lists in Redis. Otherwise, workers that were shut down would be reported as missing."""
     if not names:
         return
     try:

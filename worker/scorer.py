@@ -63,7 +63,8 @@ def score_files(
         parameters=phase.parameters,
         opening=TruthOptions(verify=True, expected=truth.sha256),
         report=options,
-        # Explaining a score without the compiled kernels takes far more time and memory than scoring.
+        # Without the compiled kernels, explaining a score takes far more time and memory than scoring, so the size of
+        # the file is limited.
         resources=Resources(
             file_limits(),
             progress=progress,
@@ -103,7 +104,7 @@ def headline_replicates(report: Report) -> dict[str, bytes]:
 def explanations(report: Report) -> dict[str, bytes]:
     """Return the explanation of a submission's score on each split, as JSON compressed with zlib.
 
-    If two splits contain the same images, they have the same part of the report, which is converted only once.
+    If two splits contain the same images, the report has a single part for both. This part is converted only once.
     """
     contents: dict[str, bytes] = {}
     for split, part in report.splits.items():

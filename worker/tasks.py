@@ -64,8 +64,8 @@ def evaluate(submission_id: str) -> None:
 def complete() -> None:
     """Run a few reruns of small files while no job of higher priority is waiting.
 
-    The maximum number of reruns is the number of values of `Rerun.Purpose`. These reruns usually compute the intervals
-    and the explanation of the file that this task has just scored.
+    The maximum number of reruns is the number of values of `Rerun.Purpose`. This is usually enough to compute the
+    intervals and the explanation of the file that this task has just scored.
     """
     try:
         for _ in Rerun.Purpose:

@@ -31,7 +31,7 @@ class TimeShare:
         self.owed += seconds * SHARE / (1 - SHARE)
 
     def count_below(self, seconds: float) -> None:
-        """Subtract the time of a job of lower priority or, if no turn was due, cancel the time owed instead."""
+        """Subtract the time of a job of lower priority. If it ran before its turn, cancel the time owed instead."""
         self.owed = self.owed - seconds if self.is_due else min(self.owed, 0.0)
 
     def forgive(self) -> None:

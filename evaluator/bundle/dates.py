@@ -16,7 +16,7 @@ def report_dates(phase: BundlePhase, *, start: datetime | None, end: datetime | 
 def report_opening(bundle: Bundle, opens_at: datetime, mistakes: Mistakes) -> None:
     """Report an error if a challenge, or one of its phases, closes before it opens.
 
-    ``opens_at`` is the opening date of the challenge. If challenge.yaml has none, it is the time of the import.
+    ``opens_at`` is the opening date of the challenge. If challenge.yaml has none, the challenge opens on import.
     """
     if violation := check_opening(opens_at, bundle.closes_at):
         mistakes.add(violation.code, violation.message, line=bundle.closes_line, key=violation.field)

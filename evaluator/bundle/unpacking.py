@@ -20,8 +20,8 @@ NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 def opened(path: Path, limits: BundleLimits = DEFAULTS) -> Iterator[Path]:
     """Yield a temporary folder that contains the files of a bundle. The folder is removed afterwards.
 
-    Raises InvalidBundle if the bundle contains anything other than regular files and folders, or exceeds the size
-    limits.
+    Raises InvalidBundle if the bundle cannot be read, contains anything other than regular files and folders, or
+    exceeds the size limits.
     """
     with TemporaryDirectory(prefix="bundle-", dir=limits.workspace) as folder:
         mistakes, top = Mistakes(), Path(folder)

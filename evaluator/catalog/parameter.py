@@ -53,7 +53,7 @@ class Parameter:
         Raises
         ------
         InvalidParameters
-            If the value is not allowed; the message lists the allowed values.
+            If the value is not allowed. The message names the parameter and the reason.
         """
         if isinstance(self.default, bool):
             return self._parse_switch(value)

@@ -56,7 +56,7 @@ class TruthFile:
         Optional columns that do not affect the score. For each of these columns, reports contain a table with one score
         per column value.
     or_else : tuple of str
-        Names of files that can replace this file if all of them are provided, even if this file is required.
+        Names of other files. If all of them are present, this file may be missing, even if it is required.
     """
 
     name: str
@@ -183,7 +183,7 @@ class Track:
     metrics : tuple of Metric
         The first metric is the headline.
     class_word : str
-        What one row of a report describes, such as ``class``.
+        What a row of the table of classes describes, such as ``class`` or ``relation``.
     class_columns : tuple of ReportColumn
         Columns of the class rows, after ``label`` and ``name``.
     tables : tuple of ReportTable

@@ -59,7 +59,7 @@ def declare(parser: Parser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Score two submissions with the same bootstrap samples, compare their scores and print the result."""
+    """Score two submissions with the same bootstrap replicates, compare their scores and print the result."""
     with TemporaryDirectory() as draws:
         a, b = (_scored(arguments, path, Path(draws)) for path in (arguments.first, arguments.second))
     splits = compare(a, b, next((column.name for column in TRACKS[a.track].class_columns), ""))

@@ -18,7 +18,7 @@ ROWS_PER_GROUP = 1 << 16
 
 
 def matches_file(text: str) -> Path:
-    """Convert an argument to the path of a file of matches. Parquet files need an optional package."""
+    """Convert an argument to the path of a CSV or Parquet file to write. Parquet files need an optional package."""
     path = new_file(text)
     if path.suffix == PARQUET and find_spec("pyarrow") is None:
         raise ArgumentTypeError(

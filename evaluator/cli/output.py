@@ -14,7 +14,7 @@ DECIMALS = 5  # Number of decimal places of scores in printed tables. The output
 
 
 def write_json(answer: Mapping[str, Any], *, to: Path | None) -> bool:
-    """Write ``answer`` as JSON to the file given by --json, or to standard output.
+    """Write ``answer`` as JSON to the file or standard output given by --json. Without --json, write nothing.
 
     Returns
     -------

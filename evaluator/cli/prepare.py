@@ -72,7 +72,7 @@ def declare(parser: Parser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Prepare a ground truth, and print its size, checksum, warnings, and the signature of scores computed with it.
+    """Prepare a ground truth. Print its number of images, checksum, warnings and the signature of scores based on it.
 
     A signature identifies how a score was computed.
     """

@@ -41,7 +41,7 @@ TOOLS: Mapping[str, Callable[[SplitReport, str], Lines]] = {
 def check_reference_lines(track: str, parameters: Mapping[str, Any]) -> None:
     """Raise an exception unless an official tool of the Open Images challenge computes the metrics of the track.
 
-    Some tracks have no official tool. The tools support no protocol other than the default evaluation protocol.
+    Some tracks have no official tool. The tools support only the default evaluation protocol.
 
     Raises
     ------

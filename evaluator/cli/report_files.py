@@ -20,7 +20,7 @@ def write_curves(report: Report, *, to: Path) -> None:
 
 
 def write_report_page(report: Report, *, submission: Path, to: Path) -> None:
-    """Write the report as one HTML file. It shows what the server shows to the team that has submitted the file."""
+    """Write the report as one HTML file, similar to the page that the server shows to the team of the submission."""
     splits = {}
     for name, part in report.splits.items():
         # An explanation contains truncated tables. The page shows the complete tables, as in the JSON output.

@@ -39,7 +39,7 @@ class Parser(ArgumentParser):
         )
 
     def error(self, message: str) -> NoReturn:
-        """Raise :class:`WrongUsage`. If an argument is similar to a known one, the message suggests the known one."""
+        """Raise :class:`WrongUsage`. The message suggests the known argument most similar to an unknown one, if any."""
         hint = self._suggestion(message)
         raise WrongUsage((CHOICES.sub("", message) if hint else message) + hint)
 

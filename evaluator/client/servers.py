@@ -24,7 +24,7 @@ def normalized(address: str) -> str:
     Raises
     ------
     NotUsable
-        If ``address`` is not the URL of a website, or if it contains a password.
+        If ``address`` is not the URL of a website, or if it contains a username, a query or a fragment.
 
     Examples
     --------

@@ -30,7 +30,7 @@ def declare_submit(parser: Parser) -> None:
 
 
 def submit(session: Session) -> int:
-    """Upload a file and print the resulting submission. An interrupted upload of the same file is resumed."""
+    """Upload a file and print the status of the new submission. An interrupted upload of the same file is resumed."""
     arguments = session.arguments
     phase, path = session.phase_of(arguments.challenge, arguments.phase)
     refuse_large(arguments.file, phase)

@@ -96,7 +96,7 @@ def invite(session: Session, path: str) -> None:
 
 
 def answer(session: Session, path: str) -> None:
-    """Accept or decline an invitation or a request to join a team."""
+    """Accept, decline or withdraw an invitation or a request to join a team."""
     arguments = session.arguments
     if not (arguments.who or "").isdecimal():
         raise NotUsable(f"give the id of an invitation; `podium team {arguments.challenge}` lists them")

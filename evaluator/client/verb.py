@@ -34,7 +34,7 @@ class Session:
 
     @cached_property
     def api(self) -> Api:
-        """A client for the API of the chosen server. It uses the stored token if there is one."""
+        """A client for the API of the chosen server. It uses the token in PODIUM_TOKEN or the stored token, if any."""
         return self.connect(self.server, servers.token_of(self.server))
 
     def phase_of(self, challenge: str, phase: str | None) -> tuple[dict[str, Any], str]:
@@ -108,8 +108,8 @@ def guarded(session: Session, act: Callable[[], int]) -> int:
 def message_of(refusal: Refused, session: Session) -> str:
     """Return the message to print for a rejected request.
 
-    If the user has to log in or join the challenge first, the message contains the command to run. Otherwise, it is the
-    server's message.
+    If the user has to log in or join the challenge first, the message contains the command to run. Otherwise, it
+    contains the server's description of the error.
     """
     text = visible(str(refusal))
     if refusal.code == "unauthenticated":

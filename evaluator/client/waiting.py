@@ -61,7 +61,7 @@ def wait(api: Api, identifier: str) -> dict[str, Any]:
 
 
 def report(session: Session, found: dict[str, Any]) -> int:
-    """Print a submission, and return the exit code for the status of the submission."""
+    """Print the status of a submission, and its scores or defects. Return the exit code for the status."""
     session.print(found, lambda: lines_of(found, session.server))
     return EXITS.get(found["status"], Exit.DONE)
 

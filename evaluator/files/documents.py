@@ -38,7 +38,7 @@ class Document:
     Raises
     ------
     Stop
-        If the file is not JSON; the findings then contain the reason.
+        If the file cannot be read as JSON. The findings then contain the reason.
     """
 
     def __init__(self, source: Source) -> None:
@@ -156,8 +156,8 @@ def parse_json(text: str) -> tuple[Any, Iterator[str]]:
         if len(found) < len(pairs):
             twice = next(name for (name, _), kept in zip_longest(pairs, found) if name != kept)
             # `repeated` holds a limited number of objects. Once it is full, a new object replaces the one that was
-            # added last. The new object must be stored, because it may be the only one that can be reported: all
-            # earlier objects may be inside a value of the new object that a later value with the same key overwrites.
+            # added last. The new object must be stored, because it may be the only one that can be reported: the
+            # earlier objects may all be inside its values, and those values may be lost because their key is repeated.
             if len(repeated) > MOST_DEFECTS:
                 repeated.popitem()
             repeated[id(found)] = found, twice

@@ -153,9 +153,9 @@ def _stop(findings: Findings, code: str, message: str, line: int | None = None) 
 def batches(path: Path, limits: Limits, findings: Findings, progress: ReadProgress) -> Iterator[tuple[int, Lines]]:
     r"""Yield the lines of a file in batches. Each batch is a pair: the line number of its first line, and its lines.
 
-    The line endings ``\n``, ``\r\n`` and ``\r`` and a UTF-8 byte order mark are removed. A line that cannot be decoded
-    is replaced by its defect (``encoding`` or ``bad_byte``). The lines and their defects do not depend on the batch
-    size.
+    If all lines of a batch are blank, the pair can contain the number of lines instead of the lines. The line endings
+    ``\n``, ``\r\n`` and ``\r`` and a UTF-8 byte order mark are removed. A line that cannot be decoded is replaced by
+    its defect (``encoding`` or ``bad_byte``). The lines and their defects do not depend on the batch size.
 
     Raises
     ------
@@ -224,7 +224,7 @@ def text_parts(parts: Iterator[bytes], findings: Findings, expected: str) -> Ite
 
 
 def _text(number: int, piece: bytes, limits: Limits, findings: Findings) -> Iterator[tuple[int, Lines]]:
-    """Yield the lines of a part of a file. Raise Stop at a line that is too long."""
+    """Yield the lines of a part of a file in batches; see :func:`batches`. Raise Stop at a line that is too long."""
     if len(piece) <= limits.line_bytes:
         yield from _without_blank_lines(number, piece)
         return
@@ -236,7 +236,10 @@ def _text(number: int, piece: bytes, limits: Limits, findings: Findings) -> Iter
 
 
 def _without_blank_lines(number: int, piece: bytes) -> Iterator[tuple[int, Lines]]:
-    """Yield the lines of a part of a file. Blank lines at the start and end of the part are replaced by their count."""
+    """Yield the lines of a part of a file in batches; see :func:`batches`.
+
+    Blank lines at the start and at the end of the part form separate batches, which contain only their number.
+    """
     written = piece.lstrip(BLANKS)
     if not written:
         yield number, piece.count(b"\n") + 1

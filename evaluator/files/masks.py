@@ -134,11 +134,12 @@ def _measure(masks: NDArray[np.void], group: Mapping[int, bytes], defects: dict[
 
 
 def _unpacked(text: str, pixels: int) -> bytes:
-    """Return the compressed run lengths in a mask string. The last run length is always complete.
+    """Return the compressed run lengths in a mask string.
 
     Raises
     ------
     ValueError
+        If the string cannot be decoded, or if its last run length is incomplete.
     """
     try:
         packed = binascii.a2b_base64(text, strict_mode=True)

@@ -14,7 +14,9 @@ def notice_unknown_images(findings: Findings, rows: int) -> None:
 def notice_oddities(findings: Findings, predictions: int, *, inverted: int, outside: int, beyond: int) -> None:
     """Add notices about predictions that cannot match any object or have unusual values.
 
-    Predictions for images that are not in the ground truth are not counted.
+    ``inverted`` is the number of boxes whose minimum is not below their maximum, ``outside`` the number of boxes that
+    extend outside the image, and ``beyond`` the number of confidences outside the range 0 to 1. Predictions for images
+    that are not in the ground truth are not counted.
     """
     findings.notice(
         "inverted_box", "boxes whose minimum is not below their maximum; they cannot match anything", inverted

@@ -43,7 +43,7 @@ def parse(texts: Sequence[str], limits: Limits) -> NDArray[np.float64] | None:
     """
     if max(map(len, texts), default=0) > limits.number_characters:
         return None
-    # At least one string contains a character that is not allowed in a number.
+    # Strings with other characters are rejected here, because float() accepts some of them, such as underscores.
     if " ".join(texts).encode().translate(None, NUMBER_CHARACTERS):
         return None
     try:

@@ -1,4 +1,4 @@
-"""Reads a CSV submission in either layout into arrays, one per column. Each defect contains its line and column."""
+"""Reads a CSV submission in either layout (a row per prediction or per image) into arrays, one for each column."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -94,7 +94,7 @@ class InvalidValues:
 
 @dataclass(slots=True)
 class Batch:
-    """Converts a portion of a file (consecutive lines) to columns, and adds its defects to the findings, in order."""
+    """Converts a portion of a file (consecutive lines) to columns. Adds its defects to the findings in file order."""
 
     reader: RowReader
     vocabularies: Vocabularies
@@ -260,7 +260,7 @@ def read_submission(
     vocabularies : mapping of ``image``, ``label``, ``relation`` to Vocabulary
         Known ids and labels. If a key is missing, only the format of the corresponding columns is checked.
     sizes : Sizes, optional
-        Image sizes in the ground truth, which the masks must have.
+        Sizes of the images in the ground truth. The size of a mask must be that of its image.
 
     Returns
     -------

@@ -3,8 +3,9 @@
 The reference implementation is ``evaluator.metrics.bootstrap``.
 
 The weights of an image in all replicates of a block are contiguous in memory, so each entry of a curve needs only one
-cache line and a few vector additions. An entry is a true or false positive with its confidence. Counts are whole
-numbers, stored as float64, which represents them exactly.
+cache line and a few vector additions. An entry is a true or false positive with its confidence. The entries of a curve
+are grouped into steps, as described in :class:`evaluator.metrics.resampling.CurveSteps`. Counts are whole numbers,
+stored as float64, which represents them exactly.
 """
 
 import numpy as np
@@ -93,7 +94,7 @@ def _add_run(state, partial_weight, envelope):
     """Add the area of one step of a curve to the total area, separately for each replicate.
 
     Steps are processed in order of ascending confidence. Therefore, the true positives of the step are subtracted from
-    the total afterwards, so that the total contains only those of the steps with higher confidence.
+    the total afterwards, so that the total contains only the true positives of the later steps.
     """
     for lane in range(LANES):
         true = state[FULL, lane] + partial_weight * state[PARTIAL, lane]

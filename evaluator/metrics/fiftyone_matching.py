@@ -39,12 +39,13 @@ def matched_in_turn(
         order.
     objects : int64 array of shape (P,)
         Index of the object in each pair. For each prediction, the ordinary objects come first, in file order, followed
-        by the groups.
+        by the group-of boxes.
     overlaps : float64 array of shape (P,)
         Overlap of each pair, rounded by :func:`rounded`. Pairs below the threshold do not change the result and may be
         left out.
     is_group : bool array of shape (objects,)
-        A group can be matched any number of times, an ordinary object only once.
+        Whether each object is a group-of box, which can be matched any number of times. An ordinary object can be
+        matched only once.
     count : int
         Number of predictions.
     threshold : float
@@ -57,9 +58,9 @@ def matched_in_turn(
     Notes
     -----
     A prediction is matched with the available object that it overlaps most. In a tie, it is matched with the last of
-    these objects, or with the first if the overlap is 1. If an ordinary object that is already matched overlaps the
-    prediction even more, the prediction has no match. Ordinary objects precede groups. Source: FiftyOne 1.22.1,
-    ``evaluate_detections(method="open-images")``.
+    the tied objects, or with the first if their overlap is 1. If an ordinary object that is already matched overlaps
+    the prediction even more, the prediction is matched with no ordinary object. Ordinary objects take precedence over
+    group-of boxes. Source: FiftyOne 1.22.1, ``evaluate_detections(method="open-images")``.
 
     Examples
     --------

@@ -61,8 +61,8 @@ def measures_of(compressed: Sequence[bytes], heights: Ints, widths: Ints) -> Mea
     Parameters
     ----------
     compressed : sequence of N bytes
-        Compressed run lengths. The caller must ensure that the last character of each mask does not continue a run
-        length. All other errors are detected.
+        Compressed run lengths. The last character of each mask must be the end of a run length. All other errors are
+        detected.
     heights, widths : int64 arrays of shape (N,)
         Size of the image of each mask in pixels, at least 1.
 

@@ -252,7 +252,7 @@ def _portions(masks: Masks, others: Masks, first: Ints, second: Ints, begins: In
 
 
 def mask_iou(masks: Masks, others: Masks, first: Ints, second: Ints) -> NDArray[np.float64]:
-    """Return the IoU of each pair of masks: intersection / max(union, 1e-7), in single precision.
+    """Return the IoU of each pair of masks, computed in single precision: intersection / max(union, 1e-7).
 
     Source: the official Open Images code. The parameters are the same as for :func:`intersections`. Returns float64 of
     shape (P,), in [0, 1].
@@ -263,10 +263,10 @@ def mask_iou(masks: Masks, others: Masks, first: Ints, second: Ints) -> NDArray[
 
 
 def mask_ioa(masks: Masks, others: Masks, first: Ints, second: Ints) -> NDArray[np.float64]:
-    """Return the fraction of each pair's first mask that lies in its second: intersection / (area + 1e-7), in float32.
+    """Return the fraction of each pair's first mask that lies in the second mask: intersection / (area + 1e-7).
 
-    Source: the official Open Images code. The parameters are the same as for :func:`intersections`. Returns float64 of
-    shape (P,), in [0, 1].
+    The fraction is computed in single precision. Source: the official Open Images code. The parameters are the same as
+    for :func:`intersections`. Returns float64 of shape (P,), in [0, 1].
     """
     areas = masks.areas[first].astype(np.float32)
     return np.asarray(intersections(masks, others, first, second) / (areas + SMALLEST), np.float64)

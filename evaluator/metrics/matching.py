@@ -43,7 +43,7 @@ def best_objects(keys: Keys, object_keys: Keys, overlap: PairOverlap) -> tuple[I
     -----
     Of several objects with equal overlaps, the first is returned. Pairs are compared in batches of limited size. If no
     object has the key of a prediction, the prediction is compared with an object that has a different key, and the
-    result is discarded. Otherwise, the scoring time would reveal which keys the objects have.
+    result is discarded. Without this comparison, the scoring time would reveal which keys the objects have.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def pairs(keys: Keys, object_keys: Keys) -> Iterator[tuple[Indices, Indices]]:
     """Yield all pairs of a prediction and an object with the same key, in batches of limited size.
 
     A key encodes, for example, an image and a class. If no object has the key of a prediction, the prediction is paired
-    with the first of all objects. Otherwise, the number of pairs would reveal which keys the objects have.
+    with the first of all objects. Without this pair, the number of pairs would reveal which keys the objects have.
 
     Parameters
     ----------

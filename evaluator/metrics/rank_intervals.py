@@ -48,8 +48,9 @@ def top_rank_intervals(
         Added to the score difference that the test requires to distinguish two rows. This margin prevents rank
         intervals from revealing more than the rounded scores do.
     complete : bool
-        Whether the arrays contain all rows. If not, every row that was left out is worse than each row that could be
-        among the first ``top``, by more than ``FAR`` times the sum of their standard errors.
+        Whether the arrays contain all rows. If not, every row that was left out must be worse than each row that could
+        be among the first ``top``. The scores must differ by more than :data:`~evaluator.metrics.known_rows.FAR` times
+        the sum of the standard errors of both rows.
 
     Returns
     -------
@@ -67,14 +68,14 @@ def top_rank_intervals(
     -----
     This is the stepwise max-t procedure of Mogstad, Romano, Shaikh and Wilhelm, "Inference for Ranks with Applications
     to Mobility across Neighbourhoods and Academic Achievement across Countries", Review of Economic Studies 91 (2024).
-    Two rows are distinguished if their scores differ by more than ``critical`` standard errors of the difference. The
-    deviation of a pair in a replicate is the difference of the two scores minus its mean, in standard errors. The
-    critical value is the 95% quantile, over the replicates, of the largest absolute deviation of any compared pair.
-    Distinguished pairs are removed in both directions, and the critical value is computed again, until no more pairs
-    are distinguished. The authors' package csranks keeps the opposite direction of a distinguished pair,
-    which also controls errors in the order of pairs. This function does not control these errors; their rate has been
-    simulated (see the README). The lowest rank of a row is 1 + the number of distinguished better rows. Its highest
-    rank is the number of rows − the number of distinguished worse rows.
+    Two rows are distinguished if their scores differ by more than the critical value times the standard error of the
+    difference. The deviation of a pair in a replicate is the difference of the two scores minus its mean, divided by
+    this standard error. The critical value is the 95% quantile, over the replicates, of the largest absolute deviation
+    of any compared pair. Distinguished pairs are removed in both directions, and the critical value is computed again,
+    until no more pairs are distinguished. The authors' package csranks keeps the opposite direction of a distinguished
+    pair, which also controls errors in the order of pairs. This function does not control these errors; their rate has
+    been simulated (see the README). The lowest rank of a row is 1 + the number of distinguished better rows. Its
+    highest rank is the number of rows − the number of distinguished worse rows.
 
     The same data also determine which rows are the first ``top``. Therefore, the critical value covers every row that
     could be one of them, that is, every row from which fewer than ``top`` better rows are distinguished. Each such row

@@ -1,4 +1,4 @@
-"""The columns and cells of the table of results per class. On the server, they have links; in a file, they do not."""
+"""The columns and cells of the table of results per class. They have links on the server, but not in a report file."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -66,7 +66,7 @@ def interval_text(interval: Interval, *, decimals: int | None = None) -> str:
     shown = SHOWN if decimals is None else min(SHOWN, decimals)
     texts = [written(end, shown) for end in outward(interval, shown)]
     zeros = min(len(text) - len(text.rstrip("0")) for text in texts)
-    # Trailing zeros that both ends of the interval have in common are removed. `kept` is the negative index at which
-    # they begin, or 0.
+    # Trailing zeros that both ends of the interval have in common are removed, except in the first decimal. `kept` is
+    # the negative index of the first removed zero, or 0 if none is removed.
     kept = max(1, shown - zeros) - shown
     return " to ".join(text[: kept or None] for text in texts).replace("-", "−")

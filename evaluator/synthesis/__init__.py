@@ -141,6 +141,6 @@ def _hundredths(quality: float) -> int:
 
 
 def _names(track: Track, quality: float) -> list[str]:
-    """Return the file names of a submission. It is written once in each file layout that the track accepts."""
+    """Return the file names of a submission, one for each file layout that the track accepts."""
     endings = ("", "-long")[: len(track.form.shapes)]
     return [f"submissions/quality-{quality:.2f}{ending}.{track.form.suffix}" for ending in endings]

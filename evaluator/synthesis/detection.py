@@ -123,7 +123,7 @@ class DetectionScene:
 
 
 def scene(stream: RandomStream, ids: TextColumn, boxes_per_image: int) -> DetectionScene:
-    """Generate images with objects of a few classes. An image has at most twice ``boxes_per_image`` objects."""
+    """Return generated images with objects of a few classes, at most twice ``boxes_per_image`` objects per image."""
     counts = stream.counts(boxes_per_image, len(ids))
     image = np.repeat(np.arange(len(ids)), counts)
     topics = stream.weighted_indices(WEIGHTS, len(ids) * TOPICS).reshape(-1, TOPICS)

@@ -118,7 +118,7 @@ def _millionths(boxes: Ints) -> Ints:
 
 
 def scene(stream: RandomStream, ids: TextColumn, boxes_per_image: int) -> PhraseScene:
-    """Generate images with sentences. Each image has at least one phrase; the mean is about ``boxes_per_image``."""
+    """Return generated images. Each has at least one phrase; the mean number is about ``boxes_per_image``."""
     counts = np.maximum(stream.counts(boxes_per_image, len(ids)), 1)
     image = np.repeat(np.arange(len(ids)), counts)
     sentence = stream.integers(SENTENCES, len(image))

@@ -97,7 +97,7 @@ class ObjectScene:
 
 
 def scene(stream: RandomStream, ids: TextColumn, boxes_per_image: int) -> ObjectScene:
-    """Generate images. Each image shows one object, so ``boxes_per_image`` has no effect."""
+    """Return generated images. Each image shows one object, so ``boxes_per_image`` has no effect."""
     answer = stream.integers(len(_IDS), len(ids))
     control = stream.integers(4, 3 * len(ids)).reshape(-1, 3)
     ease = _EASE[control].prod(axis=1) / 100.0**3

@@ -196,7 +196,7 @@ def _triplet_cells(triplet: Ints) -> tuple[TextColumn, TextColumn, TextColumn]:
 
 
 def scene(stream: RandomStream, ids: TextColumn, boxes_per_image: int) -> RelationshipScene:
-    """Generate images. Each has at most ``TOPICS`` different triplets and at most twice ``boxes_per_image`` pairs."""
+    """Return generated images, each with at most ``TOPICS`` different triplets and ``2 * boxes_per_image`` pairs."""
     counts = stream.counts(boxes_per_image, len(ids))
     image = np.repeat(np.arange(len(ids)), counts)
     topics = stream.weighted_indices(_WEIGHTS, len(ids) * TOPICS).reshape(-1, TOPICS)

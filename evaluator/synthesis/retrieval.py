@@ -88,7 +88,7 @@ def _lists(stream: RandomStream, answers: Sequence[str], right: Ints, block: int
 
 
 def scene(stream: RandomStream, ids: TextColumn, boxes_per_image: int) -> GalleryScene:
-    """Generate images. Each image has five captions, so ``boxes_per_image`` has no effect."""
+    """Return generated images. Each image has five captions, so ``boxes_per_image`` has no effect."""
     words = stream.integers(len(_WHO), len(ids) * CAPTIONS * 3).reshape(-1, CAPTIONS, 3)
     return GalleryScene(ids, stream.identifiers(len(ids) * CAPTIONS), words)
 

@@ -98,7 +98,7 @@ def _span(low: int, high: int, side: int) -> "np.ndarray[tuple[int], np.dtype[np
 
 
 def scene(stream: RandomStream, ids: TextColumn, boxes_per_image: int) -> MaskScene:
-    """Generate images. 70% of the objects have a mask. The other objects have only a box."""
+    """Return generated images. About 70% of the objects have a mask. The other objects have only a box."""
     detections = detection.scene(stream, ids, boxes_per_image)
     sides = SMALLEST + stream.integers(VARIETY, 2 * len(ids)).reshape(-1, 2)
     return MaskScene(detections, sides, stream.bernoulli(0.7, len(detections.image)))

@@ -12,10 +12,10 @@ class Scene(Protocol):
     """The interface of a scene: a group of images that are generated together, with their ground truth."""
 
     def truth(self) -> Mapping[str, bytes]:
-        """Return the content that these images add to each ground truth file, by file name."""
+        """Return the content that the images of the scene add to each ground truth file, by file name."""
 
     def predictions(self, stream: RandomStream, *, quality: float) -> Sequence[bytes]:
-        """Return predictions of the given quality for these images, once in each file layout that the track accepts."""
+        """Return predictions of the given quality for the scene, once in each file layout that the track accepts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from confusable_homoglyphs.confusables import confusables_data
 from evaluator.hidden import HIDDEN
 from evaluator.texts import BadName
 
-# `UNSEEN` matches characters that readers hardly notice: a second dot on i or j (with or without marks below), and
-# U+FE0F, which displays the preceding symbol as an emoji.
+# `UNSEEN` matches characters that readers hardly notice: U+FE0F, which displays the preceding symbol as an emoji, and
+# U+0307, which adds a second dot to an i or j. Marks below the letter may come between the letter and U+0307.
 UNSEEN = re.compile("([ij][\u0316-\u0333]*)\u0307|\ufe0f")
 # The letters "vv" look like "w", but Unicode's list of confusables does not contain this pair.
 ALSO_ALIKE = {"w": "vv"}

@@ -152,7 +152,7 @@ def keep_lost_end(number: int, hashed: str) -> None:
 def lost_ends() -> tuple[list[End], list[str]]:
     """Return the entries that `keep_lost_end` has recorded as lost, and the faults in the file with these records.
 
-    The database loses entries, for example, when an older backup is restored.
+    Entries are lost, for example, when an older backup of the database is restored.
     """
     path, found, faults = path_of_lost_ends(), [], []
     try:

@@ -85,7 +85,7 @@ class AuditedForm(forms.ModelForm):
         self.initial["shown"] = " ".join(self.hashes().values())
 
     def hashes(self) -> dict[str, str]:
-        """Return one `name=hash` item for each editable field, with the hash of its current value."""
+        """Return a string `name=hash` for each editable field, with the hash of its current value, keyed by name."""
         return {
             one.name: f"{one.name}={sha256(text_of(one).encode()).hexdigest()}"
             for one in self

@@ -74,10 +74,10 @@ def faults_of_database() -> list[str]:
 
 
 def is_named(one: tuple[int, str], restored: Entry) -> bool:
-    """Return whether the number of a missing audit entry is in the range that a "backup restored" entry names.
+    """Return whether the number of a missing audit entry is in the range recorded in a "backup restored" entry.
 
-    Such an entry, written by an earlier version of this server, contains only the first and the last number of the
-    missing entries.
+    "Backup restored" entries that were written by earlier versions of this server contain only the first and the last
+    number of the missing entries.
     """
     return bool(restored.detail["first"] <= one[0] <= restored.detail["last"])
 
@@ -139,8 +139,8 @@ class Comparison:
 
         Only "backup restored" entries from earlier versions of this server are searched. They contain the first and the
         last number of the missing entries, but no hashes. Return None if no such range includes the number of `one`.
-        Also return None if a log file contains `one`, because its time there has already been compared with the times
-        of these entries.
+        Also return None if a log file contains `one`. In this case, `_excused_by` has already used the time in the log
+        file to check whether such an entry explains it.
         """
         if one in self.times:
             return None
@@ -159,7 +159,7 @@ class Comparison:
     def lost(self) -> list[tuple[int, str]]:
         """The number and hash of each recorded entry that is missing from the database.
 
-        A later entry may have the same number.
+        The database may contain a later entry with the same number.
         """
         return sorted(one for one in self.contradicted if one[0] not in self.unkeyed)
 

@@ -10,7 +10,8 @@ from server.challenges.models import Phase
 # An exact score reveals 62 bits, because there are about 2^62 float64 values between 0 and 1.
 EXACT_BITS = 62
 # Both endpoints of a confidence interval are rounded to k decimals, where k is chosen so that half the interval's width
-# has two significant digits. Each endpoint is therefore at most 200 steps of 10^-k from the score.
+# has two significant digits. Each endpoint is therefore at most 200 steps of 10^-k from the score. `STEP_SIZES` is the
+# number of possible values of k.
 END_STEPS, STEP_SIZES = 201, 16
 # The estimate of what a leaderboard reveals about the ground truth assumes that it has 10,000 teams.
 TEAMS = 10_000

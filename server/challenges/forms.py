@@ -1,6 +1,6 @@
 """Admin forms for challenges, phases and teams.
 
-They make the same checks as imports, and require a confirmation before scores are revealed.
+They apply the same rules as imports of bundles. A change that ends a phase or reveals scores must be confirmed.
 """
 
 from collections.abc import Mapping

@@ -151,7 +151,7 @@ def check_admission(challenge: Challenge, user: User, *, accept_rules: bool) -> 
 def refuse_former_member(challenge: Challenge, user: User) -> None:
     """Raise Refused if a user has left a team of the challenge after it had submitted.
 
-    Otherwise, users could get more quota by leaving their team.
+    Otherwise, users could get more quota by leaving their team and joining another one.
     """
     former = FormerMember.objects.select_related("team").filter(challenge=challenge, user=user).first()
     if former is not None:

@@ -78,8 +78,9 @@ def terms_of(challenge: Challenge) -> dict[str, Terms]:
 def consequences(before: Mapping[str, Terms], after: Mapping[str, Terms], now: datetime) -> Iterator[str]:
     """Yield a sentence for each consequence of a change that must be confirmed.
 
-    The change must be confirmed if it ends or removes a phase, shows more scores, or shows them to more people.
-    `before` and `after` contain the terms of every phase before and after the change.
+    A change must be confirmed if it removes a phase, stops submissions early, ranks the teams of a phase again, shows
+    more information about scores, or shows scores to more people. `before` and `after` contain the terms of every phase
+    before and after the change.
     """
     for slug, old in sorted(before.items()):
         if slug in after:
@@ -95,7 +96,7 @@ def consequences(before: Mapping[str, Terms], after: Mapping[str, Terms], now: d
 
 
 def changes(old: Terms, new: Terms, now: datetime) -> Iterator[str]:
-    """Yield a phrase for each change that must be confirmed: to dates, feedback or the number of final submissions."""
+    """Yield a phrase for each change to a phase's terms that must be confirmed, such as an earlier end of the phase."""
     if not old.is_over(now):
         yield from changed_dates(old, new, now)
     elif new.is_over(now) and old.finals != new.finals:
@@ -108,7 +109,7 @@ def changes(old: Terms, new: Terms, now: datetime) -> Iterator[str]:
 
 
 def changed_dates(old: Terms, new: Terms, now: datetime) -> Iterator[str]:
-    """Yield a phrase for each changed date that stops submissions now or earlier than announced."""
+    """Yield a phrase if a changed date stops submissions immediately or earlier than announced."""
     shown = {Phase.AT_CLOSE: ", and everyone could read its private scores 10 minutes later"}.get(new.reveal, "")
     then = {Phase.AT_CLOSE: ", and then everyone could read its private scores"}.get(new.reveal, "")
     closing = f"it would close at {date_text(new.closing)} instead of {date_text(old.closing)}"

@@ -44,10 +44,11 @@ class RankTable:
 
 
 def with_changes(board: ShownBoard, rows: Sequence[BoardRow]) -> list[BoardRow]:
-    """Add the team's entry from a week ago to each row or, on a final private leaderboard, the team's public rank.
+    """Add the team's entry from a week ago to each row or, on a private leaderboard, the team's public rank.
 
-    The rows are returned unchanged for past leaderboards, under ladder feedback (which hides scores that are not a
-    clear improvement), and if no team had an entry a week ago.
+    The rows of baselines, of past leaderboards, and of private leaderboards that participants cannot see yet are
+    returned unchanged. The rows of a public leaderboard are also unchanged under ladder feedback (which hides scores
+    that are not a clear improvement), and if no team had an entry a week ago.
     """
     since, public = compared_since(board), public_counterpart(board)
     if since is not None and (earlier := week_ago(board, since)).teams:

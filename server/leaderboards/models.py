@@ -60,7 +60,10 @@ class EntryQuerySet(models.QuerySet["Entry"]):
 
 
 class Entry(models.Model):
-    """One version of a team's entry on a leaderboard. Only the fields `valid_until` and `submissions` ever change."""
+    """One version of a team's entry on a leaderboard.
+
+    Only `valid_until` and `submissions` are updated later, and `evaluation` becomes null if the evaluation is removed.
+    """
 
     board = models.ForeignKey(Board, on_delete=models.CASCADE, related_name="entries", db_index=False)
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="entries", db_index=False)
@@ -143,7 +146,7 @@ class MetricValue(models.Model):
 
 class ComparisonQuerySet(models.QuerySet["Comparison"]):
     def due(self, now: datetime) -> "ComparisonQuerySet":
-        """Return the comparisons of shown leaderboards that a worker may claim now.
+        """Return the comparisons that a worker may claim now, for the leaderboards that phases currently show.
 
         A comparison is a job that compares the entries of a leaderboard with each other. It is due after each change of
         the leaderboard. On a public leaderboard, it is also due once a day, because its scores are compared with those

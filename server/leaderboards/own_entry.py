@@ -99,8 +99,8 @@ def own_entry(board: ShownBoard, row: BoardRow) -> OwnEntry:
 def may_rise(rank: int | None, access: ScoreAccess) -> bool:
     """Return whether an entry is shown with the gap to the next higher rank.
 
-    There is no higher rank for the first rank and for baselines, which have none. Under ladder feedback, which hides
-    the differences between teams, the gap is not shown.
+    A team with the first rank has no higher rank to reach, and a baseline has no rank. Under ladder feedback, which
+    hides the differences between teams, the gap is not shown.
     """
     return rank is not None and rank > 1 and not access.ladder
 
@@ -143,9 +143,9 @@ def next_rank(own: RankedEntry, *, access: ScoreAccess) -> NextRank | None:
 def entries_with_next(*, board: int, team: int, at: datetime | None) -> QuerySet[Entry, Compared]:
     """Return a row (score, key of the next higher entry, whether both are tied, `low`) for the entry of a team, if any.
 
-    The second and third values are None if the entry has not been compared. The value of `low` is not used. It
-    is selected because no index contains it. If `entry_in_history` contained all selected columns, SQLite would search
-    that index instead of `entries_of_team`.
+    The second and third values are None if the entry has not been compared. The callers do not use `low`, the lower end
+    of the score's confidence interval. It is selected only because no index contains it. Without it, the index
+    `entry_in_history` would contain all selected columns, and SQLite would search it instead of `entries_of_team`.
     """
     own = entries_of(board, at).filter(team=team)
     return own.values_list("score", "compared__next_up", "compared__next_up_tied", "low")

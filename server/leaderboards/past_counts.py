@@ -30,7 +30,7 @@ def scored_until(phase: Phase, teams: list[int], moment: datetime) -> Counter[in
 
 
 def team_at(team: int, moment: datetime, merged: dict[int, tuple[int, datetime]]) -> int:
-    """Return the team to which the members of a team belonged at a given time, after any merges of teams.
+    """Return the team into which a team had been merged by a given time, or the team itself if it was not merged.
 
     `merged` maps each merged team to the team that it joined and the time of the merge.
 

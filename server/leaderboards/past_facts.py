@@ -1,4 +1,4 @@
-"""Caches facts about past leaderboards that are computed from all of their entries."""
+"""Caches values that are computed from all entries of a past leaderboard (a leaderboard as of an earlier time)."""
 
 from array import array
 from collections.abc import Callable
@@ -15,10 +15,10 @@ Fact = TypeVar("Fact")
 
 
 def past_fact(name: str, board: "ShownBoard", compute: Callable[[], Fact]) -> Fact:
-    """Return the result of `compute` for a past leaderboard, cached under a name.
+    """Return the result of `compute` for a past leaderboard from the cache, or compute and cache it.
 
-    The cache key contains the version of the leaderboard, so the result is computed again after any change to the
-    leaderboard.
+    `name` distinguishes the results for the same leaderboard. The cache key also contains the version of the
+    leaderboard, so the result is computed again after any change to the leaderboard.
     """
     key = f"{name}:{board.kept and (board.kept.pk, board.kept.version)}:{board.past}:{board.without}"
     return cast(Fact, caches["past"].get_or_set(key, compute))

@@ -93,7 +93,7 @@ def after(moment: datetime) -> datetime:
 
 
 def spans(shown: Sequence[Period], *, teams: Collection[int] | None = None) -> Iterator[Span]:
-    """Yield the shown scores of the given teams, or of all teams, in no particular order. This takes one query."""
+    """Yield the shown scores of the given teams, or of all teams, in no particular order."""
     boards = {period.board.pk for period in shown if period.board}
     # If `teams` is given, the query does not filter by leaderboard, because SQLite might use a slower index for that.
     # Entries of other leaderboards are ignored below.

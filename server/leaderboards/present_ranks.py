@@ -15,9 +15,9 @@ from server.submissions.feedback import ScoreAccess
 
 
 def own_ranks(teams: Sequence[tuple[Phase, int]], *, now: datetime) -> dict[tuple[int, int], int]:
-    """Return the ranks of some teams on the public leaderboards, keyed by phase and team.
+    """Return the ranks of some teams on the public leaderboards, keyed by the ids of phase and team.
 
-    This takes one query, plus several more for each frozen leaderboard.
+    One query reads the ranks on all leaderboards that are not frozen. Each frozen leaderboard takes several more.
     """
     current = [(phase, team) for phase, team in teams if not phase.is_frozen(now)]
     ladders = [phase.pk for phase, _ in current if phase.has_ladder(now)]

@@ -166,7 +166,7 @@ class ShownBoard:
     def rows_of(
         self, entries: Sequence[Any], ranks: Sequence[int | None], *, consecutive: bool = True
     ) -> list[BoardRow]:
-        """Return the rows of entries. Tie groups are set only if `consecutive` is true."""
+        """Return the rows of entries with the given ranks. Past or non-consecutive entries have no tie groups."""
         metrics = _all_metrics([entry.evaluation_id for entry in entries if entry.evaluation_id], self.split)
         teams = [entry.team_id for entry in entries]
         counts: dict[int, int] = {}
@@ -216,7 +216,7 @@ def board_seen(
     if at >= now:
         kept = kept_board(phase, split=split, ladder=access.ladder, signature=phase.signature)
         return ShownBoard(phase, split, phase.signature, now, now, None, access, kept)
-    # At the requested time, the freeze may have been scheduled for a different time than it is now.
+    # The freeze may have been rescheduled since the requested time, so the terms recorded at that time are used.
     seen = terms_at(phase, requested) if requested < now else None
     if seen and (frozen := frozen_then(phase, seen, split=split, access=access, at=requested)):
         at = min(at, frozen)

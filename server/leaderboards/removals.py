@@ -26,7 +26,7 @@ def removed_teams(*, challenge: int, moment: datetime) -> QuerySet[Removal, tupl
 
 
 def removals_of(phase: int) -> dict[int, list[Window]]:
-    """Return the periods in which teams were excluded from the leaderboards of a phase, in order, keyed by team."""
+    """Return the periods in which teams were excluded from a phase's leaderboards, earliest first, keyed by team id."""
     found: dict[int, list[Window]] = {}
     rows = Removal.objects.filter(team__challenge__phases=phase).order_by("removed_at")
     for team, removed_at, returned_at in rows.values_list("team", "removed_at", "returned_at"):
@@ -35,7 +35,7 @@ def removals_of(phase: int) -> dict[int, list[Window]]:
 
 
 def outside(since: datetime, until: datetime | None, removed: list[Window]) -> Iterator[Window]:
-    """Yield the parts of a period that do not overlap any of the periods `removed`, which are in order."""
+    """Yield the parts of a period that are outside the periods `removed`, which must be in chronological order."""
     start: datetime | None = since
     for removed_at, returned_at in removed:
         if start is not None and start < removed_at and (until is None or start < until):

@@ -40,8 +40,8 @@ class Timeline:
 class Field:
     """All scores that teams had over time, highest first, without baselines.
 
-    A score is shown from the moment with index `begins` up to, but not including, the moment with index `ends`. Arrays
-    are used to save memory, because there can be 100,000 scores.
+    `begins` and `ends` contain indices of `moments`. A score is shown from the first moment up to, but not including,
+    the second. Arrays are used to save memory, because there can be 100,000 scores.
     """
 
     moments: list[datetime]
@@ -50,8 +50,8 @@ class Field:
     ends: "array[int]"
 
 
-# A tuple (content key, minute, history). The history is that of all teams. The content key of the leaderboard and the
-# time, rounded down to the minute, are those at which the history was read.
+# The history of all teams, as a tuple (content key, minute, history). The first two are the leaderboard's content key
+# and the time, rounded down to the minute, when the history was read.
 CachedField = tuple[object, datetime, Field]
 
 
@@ -99,7 +99,7 @@ def minute_of(board: ShownBoard) -> datetime:
 
 
 def moments_of(parts: Iterable[Span], *, count: int = MOMENTS) -> list[datetime]:
-    """Return the times at which a score appeared or disappeared, in order.
+    """Return the times at which a score appeared or disappeared, in chronological order.
 
     If there are more than `count` changes, the whole period is divided into `count` equal parts, and only the last
     change in each part is returned.
@@ -124,7 +124,7 @@ def field_of(parts: Sequence[Span], *, count: int = MOMENTS) -> Field:
 
 
 def indices(span: Span, moments: Sequence[datetime]) -> tuple[int, int]:
-    """Return the index of the moment at which a score appears, and of the moment at which it disappears."""
+    """Return the indices of the moments at which a score appears and disappears."""
     end = len(moments) if span.until is None else bisect_left(moments, span.until)
     return bisect_left(moments, span.since), end
 
@@ -135,7 +135,8 @@ def points_of(
     """Return each team's point (score and rank) at every moment, computed from the spans in which scores were shown.
 
     If `field` is given, the points include ranks. The spans are processed in descending order of score. For each
-    moment, `differences` holds the change in the number of higher scores since the previous moment.
+    moment, `differences` holds the change since the previous moment in the number of scores that are higher than the
+    score of the current span.
     """
     found: dict[int, list[Point | None]] = {team: [None] * len(moments) for team in teams}
     differences, position = [0] * (len(moments) + 1), 0

@@ -63,7 +63,7 @@ class TruthStatistics(models.Model):
 
 
 class SigningKey(models.Model):
-    """The public key of a key pair that this service has used to sign results. The latest one is the current key."""
+    """The public key of a key pair that this service has used to sign results. The newest row is the current key."""
 
     public_key = models.CharField(max_length=64, unique=True)
     used_at = models.DateTimeField(help_text="when it first signed results, or when it replaced another key")

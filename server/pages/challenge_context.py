@@ -118,7 +118,7 @@ class ChallengeContext:
         return f"{self.phase_query}&" if self.phase_query else "?"
 
     def url(self, name: str) -> str:
-        """Return the URL of a page of this challenge, given the name of its route."""
+        """Return the URL of a page of this challenge, given its URL name. The URL selects the same phase."""
         return challenge_url(name, self.challenge.slug) + self.phase_query
 
     @property
@@ -156,7 +156,7 @@ def challenge_url(name: str, slug: str) -> str:
 def find_context(request: HttpRequest, slug: str, *, archived: bool = False) -> ChallengeContext:
     """Return the template context for a page of a challenge. Raises Http404 if the viewer may not see the challenge.
 
-    If the challenge is archived, a request that could change data raises Refused, unless `archived` is true.
+    Requests that could change data of an archived challenge raise Refused, unless `archived` is true.
     """
     read = read_with_boards(request.user, slug)
     if read is None:

@@ -107,7 +107,7 @@ class BufferingWorker(ThreadWorker):
         seconds: float,
         write: bool = False,
     ) -> None:
-        """Register an action for whenever data has arrived or, with `write`, can be sent within the given seconds."""
+        """Call `action` whenever data has arrived or, if `write` is true, can be sent. Time out after `seconds`."""
         connection.until = time.monotonic() + seconds
         self.waiting[connection] = action
         has_request = action == self.send or connection.inbox.request_bytes is not None
@@ -189,7 +189,7 @@ class BufferingWorker(ThreadWorker):
         self.proceed(connection)
 
     def count_for(self, connection: Connection, address: str) -> None:
-        """Count the connection for this client address, which can change between requests behind a proxy."""
+        """Count the connection under this client address. Behind a proxy, the address can differ between requests."""
         if address != connection.address:
             self.shares.leave(connection.address)
             self.shares.enter(address)

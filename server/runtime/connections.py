@@ -92,7 +92,10 @@ class Connection:
         self.inbox.receive(rest)
 
     def assign_to_sender(self) -> None:
-        """Count the stored bytes as disk space used by the client address in the headers and by the account."""
+        """Count the stored bytes as disk space used by the client address in the headers.
+
+        Bytes of the request also count for the team and the account that hold upload slots for it.
+        """
         self.inbox.assign(self.sender, *self.upload.slots)
         self.sock.assign(self.sender)
 

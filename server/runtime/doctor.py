@@ -97,7 +97,7 @@ def check_env_file() -> Iterator[Finding]:
 
 
 def check_packages() -> Iterator[Finding]:
-    """Compare the versions of the installed packages with those in requirements.txt."""
+    """Yield a finding that states whether the installed packages have the versions in requirements.txt."""
     different = []
     for line in (BASE_DIR / "requirements.txt").read_text().partition("# tests")[0].splitlines():
         if (pinned := PINNED.match(line)) and installed(pinned[1]) != pinned[2]:

@@ -51,8 +51,8 @@ def broker() -> str:
 def storage() -> str:
     """Return `ok` if a file can be written to the storage, otherwise the problem.
 
-    A file is written, because nothing else reveals a full or read-only disk. If an object store is used, check whether
-    its bucket exists, and write the file to the local folder in which uploads arrive.
+    A file is written, because nothing else reveals a full or read-only disk. If an object store is used, its
+    bucket is checked, and the file is written to the local folder in which uploads arrive.
     """
     folder = Path(settings.FILE_UPLOAD_TEMP_DIR if settings.OBJECT_STORE else settings.MEDIA_ROOT)
     try:

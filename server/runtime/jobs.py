@@ -111,6 +111,6 @@ def comparisons(state: str, now: datetime) -> tuple[QuerySet[Comparison], Any]:
 
 
 def every_job(*, limit: int) -> Iterator[tuple[str, int, list[Job]]]:
-    """Yield each state with the number of its jobs, and the first jobs in this state."""
+    """Yield each state, the number of all jobs in this state, and at most `limit` of these jobs."""
     for state in STATES:
         yield (state, *jobs(state, limit=limit))

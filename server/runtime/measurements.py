@@ -38,7 +38,7 @@ class ProcessCollector(Collector):
 
     def collect(self) -> Iterator[Metric]:
         files = Path(settings.PODIUM_HOME, home.MEASUREMENTS).glob("*/*.db")
-        # A process that has just been started may not have written to its file.
+        # The file of a process that has just been started may still be empty, and an empty file cannot be merged.
         yield from MultiProcessCollector.merge([str(path) for path in files if path.stat().st_size])
 
 

@@ -96,7 +96,7 @@ def suppress_lock_timeout() -> Iterator[None]:
 def alone(database: BaseDatabaseWrapper) -> Iterator[None]:
     """Run the block in only one process at a time.
 
-    With SQLite, no lock is needed, because the process has already locked its folder.
+    With SQLite, no lock is needed, because the service has already locked its state folder.
     """
     if database.vendor != "postgresql":
         yield

@@ -6,7 +6,7 @@ from operator import attrgetter
 from typing import Generic, TypeVar
 
 # If there are too many connections, those of client addresses with more than this number are closed first. The number
-# is enough for a browser, which opens six, and for a program that uploads files at the same time.
+# is enough for a browser, which opens six, and for a program that uploads several files at once.
 FEW = 8
 # Until the request headers arrive, the address of a client behind a proxy is unknown, and its connections are counted
 # under this placeholder. Their number is not limited.
@@ -93,9 +93,10 @@ class Shares(Generic[C]):
         return address != UNKNOWN and self.of[address].count > self.most_of_one
 
     def surplus(self, newcomer: C, address: str) -> C | None:
-        """Return the connection to close if there are too many, or None if no connection has to be closed.
+        """Return the connection to close after `newcomer` was accepted from `address`, or None to close none.
 
-        There can be too many connections from the address of the new connection, or in the whole process.
+        If the address has too many connections, its oldest idle connection is returned, or None if none of them is
+        idle. If the whole process has too many, the result is that of `worst`.
         """
         if self.is_over(address):
             return next(iter(self.of[address].idle), None)
@@ -108,9 +109,9 @@ class Shares(Generic[C]):
 
         The address with the most unsteady (idle or slow) connections loses one if it has more than :data:`FEW` of them.
         Otherwise, the address with the most waiting connections of any kind loses one if it has more than :data:`FEW`.
-        In both cases, the oldest idle connection is chosen first, then the oldest slow one. If every address has few
-        connections, the oldest of all unsteady connections is chosen, or the oldest steady one if most connections are
-        steady.
+        In both cases, the oldest idle connection is chosen first, then the oldest slow one, then the oldest steady one.
+        If every address has few connections, the oldest of all unsteady connections is chosen, or the oldest steady one
+        if most connections are steady.
         """
         known = [share for address, share in self.of.items() if address != UNKNOWN]
         for held in (attrgetter("unsteady"), attrgetter("waiting")):

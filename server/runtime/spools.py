@@ -1,4 +1,4 @@
-"""Spools, which hold bytes between a client and a thread: the first 64 KiB in memory, the rest in an unnamed file.
+"""Spools, which buffer bytes between a client and a thread: the first 64 KiB in memory, the rest in an unnamed file.
 
 Because the files are unnamed, a crash leaves none of them behind. Their total size is limited.
 """
@@ -43,21 +43,20 @@ class SpoolFailed(Exception):
 
 
 class ShareExhausted(OSError):
-    """Raised if the owner (an address or an account) has used its share of the disk space for requests."""
+    """Raised if an owner (a client address, a team or an account) has used its share of the disk space for requests."""
 
 
 class DiskSpace:
     """The disk space that the files of several spools share. The class is thread-safe.
 
-    An owner (an address or an account) can use at most as much space as remains free for all others. The first owner
-    can get half of the space, the next one a quarter, and so on, so that some space is always left. Bytes in memory do
-    not count, so small requests and responses are always possible.
+    An owner (a client address, a team or an account) can use at most as much space as remains free for all others. The
+    first owner can get half of the space, the next one a quarter, and so on, so that some space is always left. Bytes
+    in memory do not count, so small requests and responses are always possible.
     """
 
     def __init__(self, size: int) -> None:
         self.left = size
-        # Whether, since the last check, an owner (an address or an account) was denied space although another owner
-        # used more
+        # Whether, since the last check, an owner was denied space although another owner used more
         self.was_short = False
         self.held: Counter[str] = Counter()
         self.lock = Lock()
@@ -79,7 +78,7 @@ class DiskSpace:
             self._move(-count, owners)
 
     def transfer(self, count: int, owners: tuple[str, ...], new_owners: tuple[str, ...]) -> None:
-        """Count bytes of disk space as used by the new owners (addresses or accounts) instead of the previous ones."""
+        """Count this number of bytes of disk space as used by the new owners instead of the previous ones."""
         with self.lock:
             self._move(-count, owners)
             self._move(count, new_owners)
@@ -125,7 +124,7 @@ class Spool:
         return os.pread(self.file.fileno(), count, beyond) if self.file is not None else b""
 
     def assign(self, *owners: str) -> None:
-        """Count all present and later bytes of this spool as used by these owners (a client address and an account)."""
+        """Count all present and later bytes of this spool as used by these owners: address, team and account."""
         new_owners = tuple(filter(None, owners))
         self.space.transfer(self.taken, self.owners, new_owners)
         self.owners = new_owners

@@ -86,8 +86,8 @@ class Service:
         measured = str(home.measurements_folder())
         shared = {"PODIUM_HOME": str(settings.PODIUM_HOME), "REDIS_URL": url, "PROMETHEUS_MULTIPROC_DIR": measured}
         environment = {**os.environ, **shared}
-        # If an earlier worker on this host was killed, its last heartbeat is deleted. Otherwise, it would make the new
-        # worker appear ready.
+        # Delete the last heartbeat of an earlier worker on this host. If that worker was killed, its heartbeat would
+        # make the new worker appear ready.
         if "worker" in self.parts:
             with suppress(RedisError):
                 health.forget(own_worker())

@@ -89,7 +89,10 @@ def broker(url: str) -> Redis:
 
 
 def waiting(kind: type[Model]) -> int | None:
-    """Return the number of messages that no worker has taken yet, or None if the broker does not respond."""
+    """Return the number of waiting messages for this kind of job, or None if the broker does not respond.
+
+    Messages that were sent with the higher priority of urgent jobs are not counted.
+    """
     try:
         return int(broker(settings.REDIS_URL).llen(list_of(QUEUES[kind].name, QUEUES[kind].priority)))
     except (RedisError, ValueError) as error:

@@ -34,7 +34,7 @@ class ExplanationState(StrEnum):
 def details(evaluation: Evaluation, access: ScoreAccess, splits: Iterable[str]) -> dict[str, SplitDetail]:
     """Return the class results, tables and curves for each of the given splits that the viewer may see.
 
-    Return an empty dict if the phase does not show results per class.
+    Return an empty dict if the viewer may not see results per class.
     """
     shown = [split for split in splits if split in access.splits] if access.classes else []
     explained = {one.split: unpacked(one) for one in evaluation.explanations.filter(split__in=shown)} if shown else {}
@@ -122,8 +122,8 @@ def reruns_of(*, submission: UUID, truth: int) -> QuerySet[Any, Any]:
 def visible_report(submission: Submission, *, access: ScoreAccess) -> dict[str, Any] | None:
     """Return the part of the current report that a viewer may read, or None if the submission has no score.
 
-    Results per class, curves and errors reveal far more about the hidden ground truth than scores do. If the organizers
-    do not show them, they are left out and `withheld` is true.
+    Results per class, curves and errors reveal far more about the hidden ground truth than scores do. If the viewer
+    may not see them, they are left out, and `withheld` is a sentence that explains this.
     """
     evaluation = current_evaluation(submission)
     if evaluation is None:

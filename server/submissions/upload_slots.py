@@ -105,9 +105,9 @@ def pending(upload: PendingUpload) -> Iterator[None]:
 
 
 def take(name: str, most: int) -> bool:
-    """Take an upload slot for the current request. Return False if the team or account has none left.
+    """Take an upload slot of a team or account for the current request. Return False if `most` slots are in use.
 
-    A request whose body has arrived needs no slot.
+    A request whose body has arrived needs no slot, so the result is True.
     """
     upload = _pending.get()
     if upload is None:

@@ -134,7 +134,7 @@ def reasons_against(change: Change, terms: Terms) -> Iterator[str]:
 
 
 def against_growth(terms: Terms) -> Iterator[str]:
-    """If the deadline for changes or the end of the challenge has passed, yield why teams can no longer grow."""
+    """Yield why teams can no longer grow, if the deadline for team changes or the end of the challenge has passed."""
     if terms.merge_until and is_over(terms.merge_until, terms.now):
         yield f"The deadline for team changes was {utc_text(terms.merge_until)}."
     elif terms.closes_at and is_over(terms.closes_at, terms.now):

@@ -38,7 +38,8 @@ def fill(teams: int, each: int) -> None:
         write(teams=teams, each=each)
         write_sortable(teams=teams)
         write_watched()
-        with connection.cursor() as cursor:  # PostgreSQL may not have collected statistics yet.
+        # PostgreSQL plans queries with statistics about the tables, which it may not have collected yet.
+        with connection.cursor() as cursor:
             cursor.execute("ANALYZE")
         Path(os.environ["PODIUM_HOME"], "filled").touch()
 
@@ -85,7 +86,7 @@ def requests() -> dict[str, Callable[[], None]]:
         validator = client.get(address).headers.get("ETag", "") if status == 304 else ""
 
         def deed() -> None:
-            if fresh:  # Caches of past leaderboards are not cleared, because the past does not change.
+            if fresh:  # For past leaderboards, which never change, the caches are kept.
                 caches["boards"].clear()
             answer = client.get(address, headers={"If-None-Match": validator} if validator else {})
             assert answer.status_code == status, (address, answer.status_code)

@@ -54,7 +54,7 @@ def shaken(rng: np.random.Generator, box: Ints, by: float) -> Ints:
 
 
 def blocks(images: int, per_image: int, seed: int) -> Iterator[tuple[dict[str, bytes], tuple[bytes, bytes]]]:
-    """Yield the lines for each block of images: those of the ground truth files, and the submission in two layouts."""
+    """Yield, for each block of images, the lines of the ground truth files and of the submission in two layouts."""
     cells, family = encoded(LABELS), lineage()
     popular = 1.0 / np.arange(1, CLASSES + 1) ** 0.7
     popular = np.random.default_rng(0).permutation(popular / popular.sum())

@@ -113,7 +113,7 @@ def submit(phase: Phase, team: Team, start: int, stop: int, *, of: int, metrics:
         order="n, team.id",
         id="lower(hex(randomblob(16)))" if sqlite else "gen_random_uuid()",
         team_id="team.id",
-        # Instead of a file size, the column `size_bytes` stores the submission's sequence number in its team, counted
+        # Instead of a file size, the column `size_bytes` stores the number of the submission within its team, counted
         # from 1. Later SQL statements select submissions by this number.
         size_bytes="n + 1",
         **dict.fromkeys(times, at),

@@ -23,9 +23,9 @@ NO_LONGER_INSTALLED = "drf_spectacular_sidecar"
 
 
 def multiples(folder: Path, rounds: int) -> dict[str, tuple[float, float]]:
-    """Compare the cost of recording a score with that of the earlier version, by database and kind of score.
+    """Return the cost of recording a score, relative to the earlier version, keyed by database and kind of score.
 
-    Each value consists of the ratio of the current cost to the earlier cost, and the current cost in milliseconds.
+    Each value is a pair: the ratio of the current cost to the earlier cost, and the current cost in milliseconds.
     """
     source = unpacked(folder / EARLIER)
     found = {}

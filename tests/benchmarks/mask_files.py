@@ -64,7 +64,8 @@ def run_lengths(rng: np.random.Generator, box: Ints, sides: Ints) -> tuple[Ints,
     bottom = np.clip((middle[mask] + half * wobble[1]).astype(np.int64), top + 1, height - 2)
     column = left[mask] + across
     runs = np.stack([column * height + top, column * height + bottom], axis=1)
-    # Each column of a mask adds two runs. After them, one run covers the rest of the image.
+    # Each column of a mask adds two runs: the pixels before the object, and those of the object. The last run of a
+    # mask covers the rest of the image.
     where = np.repeat(2 * stops, 1)
     edges = np.insert(runs.ravel(), where, wide * tall)
     ends = where + np.arange(1, len(box) + 1)
@@ -75,9 +76,10 @@ def run_lengths(rng: np.random.Generator, box: Ints, sides: Ints) -> tuple[Ints,
 
 
 def compressed(lengths: Ints, ends: Ints) -> tuple[bytes, Ints]:
-    """Return the compressed form of masks, one mask after another, and the number of characters of each mask.
+    """Return run lengths as compressed text, one mask after another, and the number of characters of each mask.
 
-    The format is that of COCO. From the fourth run on, it stores the difference from the run two positions earlier.
+    The format is that of COCO. From the fourth run of a mask on, it stores the difference from the run two positions
+    earlier.
     """
     begins = np.append(0, ends[:-1])
     index = np.arange(len(lengths)) - np.repeat(begins, ends - begins)

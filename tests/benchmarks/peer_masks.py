@@ -18,7 +18,7 @@ from pycocotools import mask as coco
 
 
 def ancestors(node, above, found):
-    """Add the ancestors of all classes below a node of the hierarchy, without the root, to `found`."""
+    """Map each class below a node of the hierarchy to its ancestors, without the root, in `found`. Return `found`."""
     for child in node["Subcategory"]:
         found[child["LabelName"]] = above
         ancestors(child, {*above, child["LabelName"]}, found)
@@ -26,7 +26,10 @@ def ancestors(node, above, found):
 
 
 def objects_of(truth):
-    """Return the masks of the objects with each image and label, and whether they are groups."""
+    """Return, for each (image, label), a list of object masks, and a list that states which objects are groups.
+
+    An object also has an entry for each ancestor of its label.
+    """
     found = defaultdict(lambda: ([], []))
     above = ancestors(json.loads((truth / "hierarchy.json").read_text()), set(), {})
     with (truth / "masks.csv").open() as lines:

@@ -16,7 +16,7 @@ class PeerFailed(Exception):
 def cpu_of_peer(package: str, program: str, *arguments: Path, seconds: float) -> float:
     """Run a program of this folder that uses a package from PyPI, and return the CPU time that it prints.
 
-    The program has `seconds` to finish. Raises PeerFailed.
+    Raises PeerFailed if the package cannot be installed, or if the program fails or takes longer than `seconds`.
     """
     words = [installed(package), PROGRAMS / program, *arguments]
     try:

@@ -1,8 +1,9 @@
 """Measures latencies while 50 clients read a large leaderboard, relative to the latencies of a view with fixed rows.
 
 `python -m tests.benchmarks.readers TEAMS EACH [HOME]` fills a database with TEAMS teams and EACH submissions per team,
-starts the service, and prints JSON. HOME is a state folder that `boards` has filled. Do not set PODIUM_HOME to this
-folder, because all processes with this variable are killed when the service is stopped.
+starts the service, and prints JSON. HOME is a state folder that is empty or was filled by an earlier run of this
+program or of `tests.benchmarks.boards`. Do not set PODIUM_HOME to this folder, because all processes whose PODIUM_HOME
+is this folder are killed when the service is stopped.
 """
 
 import http.client

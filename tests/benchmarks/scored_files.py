@@ -47,7 +47,10 @@ def made() -> Made:
 
 @cache
 def golden(case: str, track: str) -> tuple[Path, Path] | None:
-    """Return the prepared ground truth and the submission of a golden case, or None if the case does not exist."""
+    """Return the prepared ground truth and the submission of a golden case, or None if the case does not exist.
+
+    A golden case is a ground truth and a submission whose scores were computed by an official program.
+    """
     if not (GOLDEN / case).exists():
         return None
     truth, file = FOLDER / f"{case}.podium", FOLDER / f"{case}.csv"

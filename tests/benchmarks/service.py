@@ -1,4 +1,4 @@
-"""Measures how long the real service takes to run an empty task, score a small file, and complete the file's page.
+"""Measures a real service: the time to run an empty task, to score a file, and from an upload to its complete page.
 
 `python -m tests.benchmarks.service MADE` prints lists of seconds as JSON. MADE is a folder that was written by
 `challenge.write`.
@@ -65,7 +65,7 @@ def main(made: str) -> None:
 def measured(service: Running, predictions: Path) -> dict[str, list[float]]:
     """Return lists of seconds: to run an empty task, to score a file, and from an upload until its page is complete.
 
-    They are measured in turn, so that the load of the machine affects all equally. The first round is discarded.
+    The times are measured in turn, so that the load of the machine affects all equally. The first round is discarded.
     """
     url = json.loads((service.home / "runtime.json").read_text())["redis_url"]
     celery = Celery(broker=url.replace("unix://", "redis+socket://", 1))
@@ -98,8 +98,8 @@ def uploaded(service: Running, content: bytes) -> str:
 def wait_until_complete(service: Running, broker: "Redis", identifier: str) -> None:
     """Wait until the page of a submission can show everything.
 
-    Requests during the computation would take CPU time from the worker. Therefore, they begin only when the jobs for
-    the confidence interval and the explanation are done.
+    Requests during the computation would take CPU time from the worker. Therefore, no request is sent before the jobs
+    for the confidence interval and the explanation are done.
     """
     for _ in ("interval", "explanation"):
         answer(broker, RERUN)

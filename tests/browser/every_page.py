@@ -106,8 +106,7 @@ class Reader:
 @pytest.fixture
 def readers(addresses: list[str], member: User, client: Client, make: Make, settings: Settings) -> list[Reader]:
     """Return users who together may open every page of the website, with the pages for each user."""
-    # Some pages require a recent login. By default, a login is recent for a shorter time than opening all pages may
-    # take.
+    # Some pages require a recent login. Opening all pages may take longer than a login counts as recent by default.
     settings.ACCOUNT_REAUTHENTICATION_TIMEOUT = 24 * 3600
     return [
         Reader("member", client, [*addresses, ("/challenges/c/organizers")]),

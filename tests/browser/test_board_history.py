@@ -1,5 +1,4 @@
-"""Tests the history of a leaderboard in a browser: the slider for earlier days, the marks for changes, and the
-chart."""
+"""Tests a leaderboard's history in a browser: the slider for earlier days, the marks for changes, and the chart."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -1,5 +1,6 @@
-"""In a browser, two people form a team, merge it with a third person's team, submit a file and select it as final.
-Afterwards, one of them leaves.
+"""In a browser, two people form a team, merge it with a third person's team, and submit a file.
+
+They select the submission as final. Afterwards, one of them leaves the team.
 """
 
 from pathlib import Path

@@ -46,7 +46,7 @@ def all_ended(service: Running, *, seconds: float) -> float:
 
 
 def standstill(service: Running, *, seconds: float, at_most: float) -> None:
-    """Wait until all jobs are finished, no job has finished for `seconds`, or `at_most` seconds have passed."""
+    """Wait until all jobs are finished, no job has finished for `seconds` seconds, or `at_most` seconds have passed."""
     left, since, until = unfinished(service), time.monotonic(), time.monotonic() + at_most
     while left and time.monotonic() < min(until, since + seconds):
         time.sleep(0.2)

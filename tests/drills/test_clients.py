@@ -43,7 +43,7 @@ MEGABYTE = 2**20
 
 
 def left_behind(service: Running) -> list[str]:
-    """Return all files that are left in the folders for uploads, including files without a name that are still open."""
+    """Return all files that are left in the folders for uploads, including open files without a directory entry."""
     named = [str(path) for folder in ("incoming", "uploads/submissions") for path in (service.home / folder).glob("*")]
     opened = [os.readlink(one) for web in service.processes("gunicorn") for one in Path(f"/proc/{web}/fd").iterdir()]
     return named + [one for one in opened if "/incoming/" in one]

@@ -19,8 +19,8 @@ HOSTILE, EACH, VICTIMS = 5, 12, 30
 LIMIT_SECONDS = 2  # Limit on the CPU time for scoring one file. Scoring an expensive file exceeds this limit.
 LONG_ENOUGH_SECONDS, SOON_SECONDS = 60, 10.0
 PREDICTIONS = 1_200_000
-# SMALL_BYTES is the maximum size of files that are expensive to score although they count as small. COSTLY is the
-# number of such files that are uploaded.
+# SMALL_BYTES is the maximum size of the expensive files that the service counts as small, because they have at most
+# SMALL_FILE_MAX_BYTES. COSTLY is the number of such files that are uploaded.
 SMALL_BYTES, COSTLY = 1_040_000, 3
 LARGE_BYTES = 3 * SMALL_BYTES
 HEADER = "ImageId,PredictionString"
@@ -46,8 +46,9 @@ def expensive(content: bytes) -> bytes:
 
 
 def defective(number: int) -> bytes:
-    """Return a file with 200,000 defects if the number is odd, otherwise a file with two million blank lines before
-    a defect.
+    """Return a file with many defects or many blank lines.
+
+    If the number is odd, the file has 200,000 defects. Otherwise, it has two million blank lines before one defect.
     """
     return f"{HEADER}\n".encode() + (b"nowhere,what ever\n" * 200_000 if number % 2 else b"\n" * 2_000_000 + b"x")
 

@@ -67,5 +67,6 @@ def test_reruns_get_their_share_of_the_time_while_submissions_wait(
         f"({', '.join(f'{purpose} {seconds:.1f} s' for purpose, seconds in found.items())})"
     )
     assert queued > TEAMS * FILES / 2
-    # Reruns get a tenth of the time in turns. At the end, the worker owes them less than one turn.
+    # The worker owes reruns a tenth of its time, and runs one when it owes TURN_SECONDS. At the end, it therefore owes
+    # less than TURN_SECONDS.
     assert busy - found["scoring"] > found["scoring"] * SHARE / (1 - SHARE) - TURN_SECONDS

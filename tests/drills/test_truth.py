@@ -43,8 +43,9 @@ def test_a_damaged_truth_is_restored_and_no_score_changes(opened: Open, small: P
     all_ended(service, seconds=60)
     expected, repaired = service.rows(SCORES), 0
     for _ in range(FLIPS):
-        # Processes map the file into memory and check it when they open it. A byte that changes during a computation
-        # could end the process. A disk does not change the bytes of a mapped file.
+        # Wait until no job is running before the bit is flipped. Processes map the file into memory and check it when
+        # they open it, so a byte that changes later could end the process. A failing disk would not change the bytes of
+        # a file that is already mapped.
         all_ended(service, seconds=60)
         flip(path, chance)
         assert service.ended(service.submit(content))["status"] == "scored"

@@ -37,7 +37,7 @@ DRAIN_SECONDS = 1.0
 
 
 def source_of(release: int, folder: Path) -> Path:
-    """Write the source code of a release, which has the migrations up to its number, and return its folder."""
+    """Write the source code of a release, with the migrations up to the release's number, and return its folder."""
     app = folder / f"release-{release}" / "releases"
     shutil.copytree(Path(__file__).with_name("releases"), app, ignore=shutil.ignore_patterns("__pycache__"))
     for migration in app.glob("migrations/0*.py"):

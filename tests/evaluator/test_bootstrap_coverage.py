@@ -59,8 +59,9 @@ def detected(rng: np.random.Generator, objects: Counts) -> Results:
 class Coverage:
     """Proportions of test sets whose interval contains the expected value.
 
-    For the intervals of a score, this is the mean score of all test sets. They are computed in two ways: as recentred
-    intervals and as plain percentile intervals. For paired intervals, it is 0, because both detectors are equally good.
+    ``recentred`` and ``plain`` (percentile) intervals are for a score. Its expected value is the mean score of all test
+    sets. ``paired`` intervals are for the difference between two scores. Its expected value is 0, because both
+    detectors are equally good.
     """
 
     recentred: float

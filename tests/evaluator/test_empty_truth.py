@@ -24,7 +24,7 @@ KEPT = ("classes.csv", "relations.csv", "hierarchy.json")
 
 
 def emptied(folder: Path, *, lists_images: bool) -> None:
-    """Remove the annotations from a ground truth folder: only headers and class lists remain.
+    """Remove the annotations from a ground truth folder: only headers, the hierarchy and lists of labels remain.
 
     If ``lists_images`` is set, the image list is kept too.
     """

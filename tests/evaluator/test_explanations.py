@@ -72,7 +72,7 @@ GAINS = {
     "both": 0.0,
     "duplicate": 0.0,
     "background": 0.0,
-    "group_of": (1 / 3 - 1 / 4) / 2,  # With three cats instead of four, the AP of cats is 1/3.
+    "group_of": (1 / 3 - 1 / 4) / 2,  # Without the missed group, three cats remain, so the AP of cats is 1/3.
     "missed": (1 / 3 - 1 / 4) / 2,
 }
 

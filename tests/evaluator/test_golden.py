@@ -1,6 +1,6 @@
 """Compares scores with those of the datasets' official evaluation tools (for example, Open Images).
 
-The expected scores are in the folder `shared/golden` next to the project folder.
+The expected scores are in the folders `shared/golden` and `shared/data` next to the project folder.
 """
 
 import json
@@ -196,7 +196,7 @@ def test_a_whole_test_set_is_scored_in_one_second(folder: str, file: str, track:
     data = SHARED / "data" / folder
     prepare(track, data / "truth", tmp_path / "t.podium")
     seconds = []
-    # Only the fastest run after the first one is checked: the first run also loads the kernels, and other threads in
+    # The fastest of the last three runs is checked, because the first run also loads the kernels, and other threads in
     # the test process can slow down any run.
     for _ in range(4):
         begun = process_time()

@@ -33,7 +33,7 @@ VALUE = re.compile(rb'"[^"]*"|-?[0-9]+(\.[0-9]+)?')
 
 
 def other_value(chance: random.Random, data: bytes) -> bytes:
-    """Replace a string or a number in a JSON file with another one."""
+    """Replace a string or a number in a JSON file with another value."""
     found = list(VALUE.finditer(data))
     value, other = chance.choice(found), chance.choice(found).group()
     other = chance.choice([other, other, b'"unknown"', b"-1", b"0.5", b"null", b"[]"])

@@ -1,4 +1,4 @@
-"""In every track, output does not depend on the row order of ground truth files, because it could reveal answers."""
+"""No output of a track depends on the row order of ground truth files, because this order could reveal answers."""
 
 import json
 import random

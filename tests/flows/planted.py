@@ -34,9 +34,9 @@ DIGITS = 10
 class Planted:
     """The values that were planted in ground truths, grouped by who may see them.
 
-    Nobody may see the values in `hidden`. Only organizers and check kits (files for offline checks) may name the
-    classes in `named`. Only organizers may see the values in `quoted`, because the check of a bundle quotes faulty
-    cells.
+    Nobody may see the values in `hidden`. The class names in `named` may appear only in check kits (files for offline
+    checks) and in outputs for organizers. Only organizers may see the values in `quoted`, because the check of a bundle
+    quotes faulty cells.
     """
 
     hidden: set[str] = field(default_factory=set)

@@ -74,8 +74,8 @@ def test_each_part_can_run_on_its_own_host(hosts: Hosts, predictions: Path) -> N
     second = web.submit(content)
     third = hosts.start("worker", "worker-2")
     assert web.ended(second)["status"] == "scored"
-    # The new worker has the same name as the killed one, whose heartbeat is still stored. This must not make the new
-    # worker count as ready before it has started.
+    # The new worker has the same name as the killed one, whose heartbeat is still stored. The stored heartbeat
+    # must not make the new worker count as ready before it has started.
     assert third.said().index("[tasks]") < third.said().index("is ready. Press")
     with Redis.from_url(web.environment["REDIS_URL"]) as redis:
         assert redis.dbsize() > 0

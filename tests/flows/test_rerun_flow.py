@@ -1,4 +1,4 @@
-"""Tests with real processes: intervals are computed after all pending scores, even if processes are killed."""
+"""Pending submissions are scored before intervals are computed, even if the service's processes are killed."""
 
 import re
 import signal

@@ -81,7 +81,7 @@ def test_a_submission_is_scored_once_even_if_its_worker_was_killed(service: Runn
 def test_stopping_a_worker_requeues_jobs_that_it_cannot_finish_in_time(service: Running, content: bytes) -> None:
     # The sweeper also requeues jobs. It is frozen, so that only the worker can requeue this job.
     service.freeze("sweep --forever")
-    # Because the scoring process is frozen, its job does not end within STOP_SECONDS.
+    # Because the scoring process is frozen, its job does not end within STOP_SECONDS after the worker is told to stop.
     submission = service.frozen_while_scoring(content)
     first, pool = service.worker()
     os.kill(first, signal.SIGTERM)

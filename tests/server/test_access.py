@@ -196,7 +196,7 @@ def test_every_response_has_the_status_of_the_table(route: str, world: World) ->
     assert listed == TABLE[route]
     others = {status for method in set(METHODS) - set(listed) for status in found[method].values()}
     if route.startswith("accounts/password"):
-        others -= {302}  # Anonymous users are redirected for every HTTP method.
+        others -= {302}  # These pages redirect anonymous users for every HTTP method.
     assert others <= REFUSALS
 
 

@@ -54,8 +54,8 @@ def calls(name: str) -> Iterator[list[str]]:
                 yield [f"{action.option_strings[0]}={rubbish}", *rest]
 
 
-# Arguments that may contain strings of RUBBISH: everything after "--", which ends the options, and the following
-# options, which accept any string.
+# Options that accept any string, including those in RUBBISH. Such strings are also allowed after "--", which ends the
+# options.
 FREE_TEXTS = {("token", "--name"), ("createsuperuser", "--username"), ("rescore", "--reason"), ("rescore", "--signed")}
 
 
@@ -80,7 +80,7 @@ def may_be_accepted(name: str, words: list[str]) -> bool:
     return "--" in words or any((name, word.partition("=")[0]) in FREE_TEXTS for word in words)
 
 
-# A valid argument may have to name a challenge, a phase or a user. All of them have the name "animals".
+# Some arguments must name an existing challenge, phase or user. `filler` returns "animals", so each has this name.
 pytestmark = [
     pytest.mark.phase(challenge={"slug": "animals"}, slug="animals"),
     pytest.mark.member(username="animals", email="animals@example.org"),

@@ -27,7 +27,7 @@ Messages = dict[type, int]
 
 @pytest.fixture
 def messages(monkeypatch: pytest.MonkeyPatch, inline_queue: InlineQueue) -> Messages:
-    """Replace the numbers of messages in the broker with numbers that tests can change, and return these numbers."""
+    """Make the queue report message counts that tests can change. Return these counts, keyed by kind of job."""
     numbers: Messages = {Submission: 0, Rerun: 0}
     monkeypatch.setattr(queue, "waiting", numbers.__getitem__)
     monkeypatch.setattr(queue, "is_empty_above", lambda kind: not numbers[Submission])
@@ -56,7 +56,7 @@ def done(monkeypatch: pytest.MonkeyPatch, messages: Messages) -> list[str]:
 def evaluate(
     done: list[str], inline_queue: InlineQueue, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
 ) -> Callable[[Submission], None]:
-    """Return a function that runs the task `evaluate` and sends the messages of the task."""
+    """Return a function that runs the task `evaluate`, and then the callbacks that send its messages on commit."""
 
     def run(submission: Submission) -> None:
         with django_capture_on_commit_callbacks(execute=True):

@@ -80,7 +80,7 @@ def write_top(expected: Kept, rows: BoardRows, now: datetime) -> None:
 
 
 def write_interval(one: ComparedEntry, interval: RankInterval | None, now: datetime, *, is_individual: bool) -> None:
-    """Set the rank interval of an entry. The time `ranked_at` is set only if this changes the interval."""
+    """Set an entry's rank interval. Update `ranked_at` only if the interval or its kind (individual or not) changes."""
     low, high = interval or (None, None)
     if (low, high, is_individual) != (one.rank_low, one.rank_high, one.is_individual):
         one.ranked_at = now if interval else None

@@ -45,7 +45,7 @@ def next_up(rows: BoardRows, kept: Mapping[int, NextUp]) -> dict[int, NextUp]:
 
 
 def tied_pairs(rows: BoardRows, pairs: list[tuple[int, int]]) -> list[bool | None]:
-    """Return whether the two teams of each pair are tied. All teams must have bootstrap replicates.
+    """Return, for each pair of teams, whether the two are tied. All teams must have bootstrap replicates.
 
     The replicates of all pairs are read at once.
     """

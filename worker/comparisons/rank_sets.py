@@ -24,7 +24,7 @@ AT_ONCE = 100  # Maximum number of individual rank intervals to compute in one c
 def top_intervals(rows: BoardRows) -> list[RankInterval | None]:
     """Return simultaneous rank intervals for the top teams on a leaderboard.
 
-    The interval of a team without bootstrap replicates is None.
+    The interval of a team that is not known (comparable) is None.
     """
     near, known = near_the_top(rows), np.flatnonzero(rows.known)
     try:

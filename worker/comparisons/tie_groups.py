@@ -65,7 +65,7 @@ def tie_groups(rows: BoardRows, kept: Mapping[int, Tie]) -> dict[int, Tie]:
 
 
 def are_tied(rows: BoardRows, first: int, team: int, firsts: Vectors, others: Vectors) -> bool | None:
-    """Return whether two teams are tied, or None if bootstrap replicates are missing.
+    """Return whether two teams are tied, or None if their bootstrap replicates cannot be compared.
 
     Teams are tied if their scores are equal, or if the published 95% interval of the difference contains zero.
     """
@@ -75,7 +75,7 @@ def are_tied(rows: BoardRows, first: int, team: int, firsts: Vectors, others: Ve
 
 
 def may_be_equal(rows: BoardRows, first: int, team: int, differences: Numbers) -> bool | None:
-    """Return whether two teams are tied, given the differences between their bootstrap replicates."""
+    """Return whether two teams are tied, given the differences between their replicates. None if all are undefined."""
     interval = paired_interval(differences)
     if interval is None:
         return None

@@ -13,7 +13,7 @@ from worker.comparisons.tie_groups import tie_groups
 
 
 def wrong_comparisons(phase: Phase) -> Iterator[str]:
-    """Yield a sentence for each leaderboard entry whose stored ties or simultaneous rank interval are wrong.
+    """Yield a sentence for each error in the stored ties and simultaneous rank intervals of a phase's entries.
 
     Only leaderboards that have not changed since their comparison are verified. Individual rank intervals depend on an
     earlier state of the leaderboard, so they are not computed again.

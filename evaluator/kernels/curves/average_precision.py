@@ -18,7 +18,10 @@ _1 = np.uint64(1)
 
 @kernel(types.uint32[::1], types.int64[::1])
 def count(codes, counts):
-    """Add the number of curve entries with each code to ``counts``, as the first pass of a counting sort."""
+    """Add the number of entries with each code to ``counts``, as the first pass of a counting sort.
+
+    The codes are those of :func:`scatter`.
+    """
     for code in codes:
         counts[code] += 1
 
@@ -109,7 +112,7 @@ def average_precisions(keys, ends, positives, public, private, hits, precisions,
     ----------
     keys : uint64 array
         Sort keys of the curve entries, as :func:`scatter` writes them, ascending within each bucket.
-    ends : int64 array of shape (2 * C or more,)
+    ends : int64 array of shape (2 * C + 1 or more,)
         Start of each bucket in ``keys``, and the end of the last bucket. The number of a bucket is class × 2, plus 1
         for private images.
     positives : float64 array of shape (C,), above 0

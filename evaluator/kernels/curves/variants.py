@@ -243,7 +243,7 @@ def points_of_curve(keys, codes, roles, thresholds, counts):
         ``roles`` maps it to a role, such as false positive.
     roles : uint8 array of shape (CODES,)
     thresholds : uint64 array of shape (N,)
-        Receives the key of each point.
+        Receives the sort key of the confidence of each point, as in ``keys``.
     counts : int64 array of shape (3, N)
         Receives the numbers of hits, of partial hits and of false positives at each point or before it.
     """

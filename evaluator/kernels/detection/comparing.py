@@ -153,10 +153,9 @@ def compete(found, values, winners, at, row):
 
 @inlined
 def _cap_of(found, row):
-    """Return whether a prediction is within the limit per image and class, as the sum of two bits in ``caps``.
+    """Return the sum of the bits WITHIN_CAP and PLAIN_WITHIN_CAP that a prediction has; see ``Predictions.caps``.
 
-    See ``Predictions``. The sum is 0 for a box without area and for a confidence that is too low, because such
-    predictions are never scored.
+    The sum is 0 if the box has no area or the confidence is too low, because such predictions are never scored.
     """
     x_min, x_max, y_min, y_max = coordinates_of(found, row)
     if not (x_min < x_max and y_min < y_max and found.numbers[row, 0] > LOWEST_CONFIDENCE):

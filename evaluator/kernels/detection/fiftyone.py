@@ -8,7 +8,7 @@ from numba import types
 
 from evaluator.kernels.jit import inlined, kernel, read_only
 
-ROUNDING = 10.0**10  # Overlaps of boxes are rounded to 10 decimal places.
+ROUNDING = 10.0**10  # Overlaps are rounded to 10 decimals, so that rounding errors do not matter near the threshold.
 NEARLY_ONE = 1 - 1e-10
 CLEARLY_BELOW = 1e-9  # An overlap that is lower than the threshold by this amount cannot reach it by rounding.
 BOXES, RANGES = read_only(types.float64, 2), read_only(types.int64, 2)
@@ -77,9 +77,10 @@ def best_object(coordinates, objects, first, stop, threshold, available, offset)
     """Return the index of the best available object, its IoU, and the highest IoU with an already matched object.
 
     As in FiftyOne, the best object so far is discarded if a later object is already matched and has a higher IoU than
-    all objects before it. The index is -1 if no object remains. An IoU without an object is ``threshold`` or, if
-    ``threshold`` is 1, slightly less than 1, so that a perfect overlap is still found. ``offset`` is the index of the
-    object to which the first element of ``available`` belongs.
+    all objects before it. The index is -1 if no object remains. An IoU for which there is no object has the initial
+    value of the search, which is ``threshold`` or, if ``threshold`` is 1, slightly less than 1. A search that starts at
+    1 would not find an IoU of 1. ``offset`` is the index of the object to which the first element of ``available``
+    belongs.
     """
     lowest = min(threshold, NEARLY_ONE)
     best, best_overlap, highest_taken = np.int64(-1), lowest, lowest
@@ -124,7 +125,7 @@ def best_group(coordinates, groups, first, stop, threshold):
     types.float64[:, ::1],
 )
 def match_in_turn(order, boxes, objects, ranges, groups, group_ranges, threshold, available, taken, overlaps):
-    """Match predictions, one after another, with objects and groups.
+    """Match predictions, one after another, with ordinary boxes (objects) and group-of boxes (groups).
 
     Parameters
     ----------

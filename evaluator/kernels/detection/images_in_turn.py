@@ -1,4 +1,4 @@
-"""Matches the predictions of whole images by FiftyOne's rules, and appends the entries of precision/recall curves.
+"""Matches the predictions of whole images by FiftyOne's rules, and appends entries to precision/recall curves.
 
 The reference implementations are ``evaluator.tracks.detection.fiftyone`` and ``evaluator.metrics.fiftyone_matching``.
 """
@@ -198,8 +198,9 @@ def _find_rivals(truth, state, found, turns, offsets, threshold, image, start, s
     """Write the predictions that must be matched in turn to ``turns.order``, and return their number.
 
     The order matters only for predictions whose IoU with an ordinary box of their class reaches the threshold. Other
-    predictions of labelled classes are matched immediately. In a crowded image, all predictions are matched in turn,
-    whether they are scored or not. Otherwise, the running time would reveal annotations.
+    predictions of labelled classes are matched immediately. In an image with more than :data:`~evaluator.kernels.CROWD`
+    predictions, all of them are matched in turn, whether they are scored or not. Otherwise, the running time would
+    reveal annotations.
     """
     crowded, count = stop - start > CROWD, 0
     for row in range(start, stop):
@@ -242,8 +243,7 @@ def match_images(truth, labelled, state, found, turns, threshold):
     labelled : bool array of shape (V,)
         Whether each class in ``truth.verified`` is labelled (see :func:`find_labelled`). Other classes are not scored.
     state : DetectionState
-        Must have room for one more curve entry per prediction, plus the number of predictions or the number of
-        group-of boxes, whichever is smaller.
+        Must have room for N + min(N, G) more curve entries, for N predictions and a ground truth with G group-of boxes.
     found : Predictions
         Predictions with an area and a valid confidence. They include all such predictions of each of their images.
     turns : Turns
@@ -254,8 +254,8 @@ def match_images(truth, labelled, state, found, turns, threshold):
     Returns
     -------
     bool
-        False if this thread has read more than 10,000 predictions of an image. Then the reference implementation is
-        needed.
+        False if this thread has read more than 10,000 predictions of an image. The file must then be scored by the
+        reference implementation.
     """
     start = 0
     while start < len(found.images):

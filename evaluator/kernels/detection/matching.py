@@ -26,7 +26,7 @@ def unscored_class(truth, label):
     """
     labels = len(truth.labels.starts) - 1
     if label > labels:
-        # A value above the number of labels in the ground truth is the result of an earlier call of this function.
+        # A value above the number of labels in the ground truth is already a class code from this function.
         return label
     return labels + 1 + (label if label >= 0 else labels)
 
@@ -63,9 +63,8 @@ def claim(truth, state, offsets, threshold, image, position, target, confidence,
     :func:`~evaluator.kernels.overlap.precedes` loses the box. It is then absorbed by a group-of box or becomes a false
     positive.
 
-    A detection may only match the box that it overlaps most. Therefore, the true positive of a box is the first in that
-    order among all detections that claim the box, and the result does not depend on the order in which detections are
-    read.
+    A detection can match only the box that it overlaps most. Of all detections that claim a box, the first in the order
+    of precedence is the true positive. Therefore, the result does not depend on the order in which detections are read.
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ def _decode(text, begin, end, runs, first):
 
 @inlined
 def _run_at(runs, low, stop, pixel):
-    """Return the index of the first run, starting at ``low``, that ends at or after a pixel.
+    """Return the index of the first run that ends at or after a pixel. The search begins at index ``low``.
 
     A galloping search is followed by a binary search.
     """

@@ -11,11 +11,11 @@ from evaluator.kernels.reading import PREDICTIONS
 from evaluator.kernels.relationships.comparing import as_float32, claim, triplet_overlap
 from evaluator.kernels.relationships.state import BLOCK
 
-# Outcomes of curve entries. UNKNOWN applies to pairs with an unknown label and to images that are not scored; IGNORED
-# applies to other pairs that are not scored. A false positive has the outcome FIXABLE plus its kind of error if it
-# would hit a triplet without this error. All other false positives have the outcome FALSE plus their kind of error. If
-# a FIXABLE error has the kind RELATION, a second entry for the pair, with the outcome ARRIVAL, is added to the curve of
-# the relation of that triplet.
+# Outcomes of curve entries. UNKNOWN applies to pairs with an unknown label and to pairs in images that are not scored.
+# IGNORED applies to other pairs that are not scored. A false positive has the outcome FIXABLE plus its kind of error if
+# it would hit a triplet without this error. All other false positives have the outcome FALSE plus their kind of error.
+# If a FIXABLE error is in the relation, a second entry for the pair, with the outcome ARRIVAL, is added to the curve of
+# the triplet's relation.
 UNKNOWN, IGNORED, HIT, ARRIVAL = range(4)
 FALSE, FIXABLE, OUTCOMES = 8, 16, 32
 # Kinds of errors, and the overlap up to which a pair counts as background; see ``evaluator.metrics.errors``.
@@ -37,7 +37,9 @@ def _better(triplet, overlap, is_candidate, best):
 def _kind_of(threshold, exact, relation, subject, object_, highest):
     """Return the kind of error of a false positive, and the triplet (index, overlap) to which the error refers.
 
-    If the error cannot be fixed, the triplet is ``exact``.
+    ``exact`` is the triplet with the highest overlap that has the labels and the relation of the pair. ``relation``,
+    ``subject`` and ``object_`` are those that differ from the pair only in this part. If the error cannot be fixed, the
+    returned triplet is ``exact``.
     """
     if exact[1] >= threshold:
         return DUPLICATE, exact
@@ -57,8 +59,8 @@ def explain(truth, state, threshold, entry, is_scored, codes, exact, confidence,
     """Determine the outcome of a pair, and let it claim the triplet that it would hit if its error were fixed.
 
     The pair is compared with all triplets of its image. If the image has no triplets, the pair is compared with a
-    triplet of another image, and the result is discarded. Pairs that are not scored are compared too. Otherwise, the
-    scoring time would reveal which triplets exist.
+    triplet of another image, and the result is discarded. Pairs that are not scored are compared too. Without these
+    comparisons, the scoring time would reveal which triplets exist.
 
     Parameters
     ----------

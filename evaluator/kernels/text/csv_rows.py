@@ -98,7 +98,8 @@ def read_batch(data, at, stop, indexes, closed, cells, kind_of_cell, cell_of_kin
     closed : tuple of bool
         For each kind of text, whether an unknown text is a defect.
     cells : int64
-        Number of cells of a row. If the caller passes a constant, the compiler unrolls the loop over the commas.
+        Number of cells of a row. If the caller passes a constant, the compiler unrolls the loop that checks
+        the commas between the cells.
     kind_of_cell, cell_of_kind : int64 arrays of shape (cells,)
         Kind of each cell of a row, and the inverse: index of the cell of each kind.
     batch : Batch

@@ -50,8 +50,9 @@ def index_of(texts: Sequence[str], *, as_unknown: bool = False) -> TextIndex:
     """Return a hash table that maps each of the given strings, which must be distinct, to its index.
 
     Strings with a blank, comma, quote or control character are left out, because kernels cannot read cells and tokens
-    that contain them. With ``as_unknown``, all strings that are not plain (see :func:`is_plain`) are left out. Whether
-    kernels can read a submission then does not depend on which of these strings are in the ground truth.
+    that contain them. With ``as_unknown``, all strings that are not plain (see :func:`is_plain`) are left out, so
+    kernels treat them as unknown. Otherwise, whether kernels can read a submission would reveal which of these strings
+    are in the ground truth.
     """
     encoded = [text.encode() for text in texts]
     sizes = np.array([-(-len(text) // 16) * 2 for text in encoded], np.int64)
@@ -121,8 +122,7 @@ def _fill(slots, starts, words, plain):
 def _equals(data, at, end, words, first, stop):
     """Return whether a string in ``data`` equals a string of the index, which is stored in ``words``.
 
-    The first string has the offsets ``at`` to ``end``, the second the indices ``first`` to ``stop``; both ends are
-    exclusive.
+    The first string is ``data[at:end]``. The second string is ``words[first:stop]``, padded with zeros.
     """
     if (end - at + 15) >> 4 != (stop - first) >> 1:
         return False

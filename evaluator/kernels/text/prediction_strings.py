@@ -31,7 +31,7 @@ def after_line(data, at):
 def _any_token_number_at(data, at):
     """Read a number of any length. Return its value and an offset after it.
 
-    Only blanks can be between this offset and the next token or the line end.
+    The offset is that of the next token or the line end, or of a blank before it.
     """
     if at == 0:
         return 0.0, 0
@@ -48,7 +48,7 @@ def _any_token_number_at(data, at):
 def token_number_at(data, at):
     """Read a number. Return its value and an offset after it.
 
-    Only blanks can be between this offset and the next token or the line end.
+    The offset is that of the next token or the line end, or of a blank before it.
     """
     value, end = short_number_at(data, at, BLANK)
     if end == 0:

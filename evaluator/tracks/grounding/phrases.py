@@ -69,7 +69,7 @@ def phrases_of(folder: TruthFolder) -> list[Phrase]:
 
 
 def _warn(folder: TruthFolder, phrases: list[Phrase]) -> None:
-    """Warn about boxes that are probably wrong: those with zero area, outside the image, or given as fractions."""
+    """Warn about boxes with zero area or negative coordinates, and about boxes given as fractions instead of pixels."""
     for phrase in phrases:
         if any(x1 == x2 or y1 == y2 for x1, y1, x2, y2 in phrase.boxes):
             message = "a box has no area; no predicted box can match it"

@@ -47,7 +47,7 @@ def first_hits(truth: GroundingTruth, ranked: RankedBoxes, parameters: Grounding
 
 
 def metrics(counts: TrialCounts) -> dict[str, Numbers]:
-    """Return every metric: for each K, the proportion of phrases matched by at least one of the first K boxes."""
+    """Return every metric: the proportion of phrases matched by one of the first K boxes (for each K) or by any box."""
     return counts.pooled_shares()
 
 

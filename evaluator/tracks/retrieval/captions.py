@@ -48,8 +48,8 @@ def _contains(caption: str, image: str) -> bool:
 def revealing_order(captions: Mapping[str, str], images: Sequence[str]) -> str:
     """Return the order of captions that reveals the images they belong to: "in the file", "by id", or "" if neither.
 
-    An order of captions reveals their images if it follows the order of the images, forwards or backwards, or if
-    captions of the same image are adjacent in more than half of the positions where this is possible.
+    An order of captions reveals their images if it follows the order of the images, forwards or backwards. It also
+    reveals them if it has more than half as many adjacent pairs with the same image as an order grouped by image.
 
     Examples
     --------

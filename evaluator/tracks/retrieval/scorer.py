@@ -76,9 +76,10 @@ def median_rank(queries: QueryRanks, chosen: NDArray[np.bool_]) -> float | None:
 
 
 def trial_images(ranked: RanksByDirection, metric: str) -> NDArray[np.int64]:
-    """Return the image that belongs to each query of a metric.
+    """Return the image of each query that a metric counts.
 
-    Queries have two directions: sentences for an image, and images for a sentence. Only the mean recall uses both.
+    Queries have two directions: sentences for an image, and images for a sentence. The mean recall counts the queries
+    of both directions, any other metric those of one direction.
     """
     directions = [direction for direction in DIRECTIONS if metric.startswith(f"{direction}_")] or DIRECTIONS
     return np.concatenate([ranked[direction].images for direction in directions])
@@ -104,7 +105,7 @@ class RetrievalScorer(Scorer[RetrievalTruth, TrackParameters, RanksByDirection],
     def evaluate(
         self, truth: RetrievalTruth, ranked: RanksByDirection, parameters: TrackParameters, progress: Progress
     ) -> Outcome:
-        """Score the lists in a submission on every split. Ranks always refer to the answers of the whole gallery."""
+        """Score the lists in a submission on every split. Ranks in a split also count answers of other splits."""
         progress("scoring", 0.0)
         trials = trials_of(ranked)
         reports = truth.for_each_split(lambda split: split_report(ranked, trials, truth.splits[split]))

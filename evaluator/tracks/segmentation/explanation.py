@@ -92,7 +92,7 @@ def explain(
 def mask_overlaps(truth: SegmentationTruth, table: SubmissionTable, matches: Matches) -> Comparison:
     """Return the overlaps of false positives with ground-truth masks.
 
-    The overlaps with objects of the same class are those of the matches.
+    The overlaps with objects of the same class are taken from ``matches``.
     """
     false = false_positives(matches)
     detections = matches.detections[false]

@@ -127,7 +127,7 @@ def ties_of(detections: Detections, masks: Masks, groups: NDArray[np.int64]) -> 
 
 
 def _ranks(masks: Masks, columns: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
-    """Return a rank for each mask. Masks with equal values in all ``columns`` are ranked by compressed form.
+    """Return a rank for each mask. Masks with equal values in all ``columns`` are ranked by their compressed bytes.
 
     Sorting byte strings is slow, and few masks have the same group and box as another mask. Therefore, a mask is sorted
     only if the hash of its values in ``columns`` equals that of another mask. All other masks have rank 0.

@@ -158,8 +158,8 @@ def read_all(
     limits = resources.limits
     if (limits.number_characters, limits.text_characters) != (CHARACTERS, MAX_CHARACTERS):
         raise Declined(ReferenceNeeded.OTHER_LIMITS)
-    # ``Blocks`` checks the length of only the first line of each block, so it cannot enforce a maximum line length that
-    # is lower than the size of a block. The reference implementation can.
+    # ``Blocks`` checks the length of the first line of each block, but not of the other lines. If the limit were lower
+    # than the size of a block, another line could exceed it unnoticed. The reference implementation checks every line.
     if limits.line_bytes < 2 * CHUNK_BYTES:
         raise Declined(ReferenceNeeded.OTHER_LIMITS)
     with Blocks(submission, limits) as blocks, ThreadPoolExecutor(max(resources.threads - 1, 1)) as pool:
@@ -174,7 +174,7 @@ def read_all(
 
 @dataclass(frozen=True, slots=True)
 class FileVersion:
-    """Identifies the content of a file, to detect whether the file has changed since it was read.
+    """The state of a file when it was read, used to detect later changes of the file.
 
     Attributes
     ----------
@@ -194,10 +194,10 @@ class FileVersion:
 
 
 def read_again(version: FileVersion, resources: Resources) -> Iterator[tuple[bytearray, int, int]]:
-    """Yield the blocks of a file that has been read before, with the same lines and the same numbers as before.
+    """Read a file again, and yield its blocks. Each block has the same lines and the same number as the first time.
 
-    A block is a buffer, the offset of the end of its lines, and its number. The buffer is reused for the next
-    block, so no array may refer to it when the next block is requested.
+    A block is a tuple of a buffer, the offset of the end of its lines, and its number. The buffer is reused for the
+    next block, so no array may refer to it when the next block is requested.
 
     Raises
     ------

@@ -142,9 +142,8 @@ class VerifiedTruth(LabelTruth):
     def shown_labels(self, split: str) -> list[int]:
         """Return the labels in a split's report: those in ``classes.csv`` or, without it, those verified in the split.
 
-        A label is verified in an image if it is known to be present or absent.
-
-        Rows for other labels would show participants which labels occur only in private images.
+        A label is verified in an image if it is known to be present or absent. If a report on the public split had rows
+        for other labels, participants would learn which labels occur only in private images.
         """
         if self.labels_listed:
             return list(range(len(self.labels)))

@@ -57,9 +57,9 @@ class TakeBack(APIView):
 
     @extend_schema(operation_id="take_back_grant", request=TakeBackInput, responses={200: GrantSerializer, **CHANGING})
     def post(self, request: PersonRequest, slug: str, phase: str, team_id: int, grant_id: int) -> Response:
-        """Take back the additional submissions of a grant that the team has not used. For organizers.
+        """Take back the unused additional submissions of a grant. For organizers.
 
-        If the team has used all of them, nothing changes, and the code is `change_refused`.
+        If none are left, nothing changes, and the request is rejected with the error code `change_refused`.
         """
         given = grants_at(request, slug, phase, team_id)[2]
         found = get_object_or_404(given.select_related("phase__challenge"), pk=grant_id)

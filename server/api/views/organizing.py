@@ -161,7 +161,7 @@ class Discard(APIView):
         responses={200: BoardsSerializer, **refusals("not_found", *COUNTED, *WITH_A_BODY)},
     )
     def post(self, request: PersonRequest, slug: str, phase: str) -> Response:
-        """Discard the current rescoring of a phase. The leaderboards do not change."""
+        """Discard the open rescoring of a phase. The leaderboards do not change."""
         found = organized_phase_at(request, slug, phase)
         validated(NothingInput, request)
         rescoring.discard(phase=found, by=request.user)
@@ -193,7 +193,7 @@ class Changes(APIView):
     def get(self, request: PersonRequest, slug: str, phase: str) -> Response:
         """List the changes to the ground truth of a phase, newest first.
 
-        Use the parameter `at` to read a leaderboard as it was before a change.
+        To read a leaderboard as it was before a change, request the leaderboard with the parameter `at`.
         """
         changes = change_log.applied(phase_at(request, slug, phase))
         return list_response(changes, request, lambda page: ChangeLogSerializer(page, many=True).data)

@@ -71,7 +71,7 @@ class OwnTeam(APIView):
     def patch(self, request: PersonRequest, slug: str) -> Response:
         """Change your team: its name, captain, and public page.
 
-        Members who are not the captain can change only `shown`.
+        Members who are not the captain can change only `shown`, which shows or hides their name on the public page.
         """
         challenge = challenge_at(request, slug)
         own, given = own_membership(request, challenge), validated(TeamInput, request)

@@ -55,7 +55,7 @@ class Phase(models.Model):
         help_text="from then until the phase is over, participants see the public leaderboard of this time",
     )
     paused_at = models.DateTimeField(null=True, blank=True, editable=False)
-    # `resumed_at` is null while submissions to the phase are paused.
+    # `resumed_at` is the end of the last pause of submissions. It is null during a pause and before the first pause.
     resumed_at = models.DateTimeField(null=True, blank=True, editable=False)
     # `pause_reason` is the reason why submissions were last paused. Participants can read it.
     pause_reason = models.CharField(max_length=300, blank=True, default="", db_default="", editable=False)

@@ -15,8 +15,8 @@ from server.leaderboards.scored_entries import SPLITS
 from server.sql import execute
 from server.submissions.models import Score
 
-# Metric values are copied to leaderboard entries with a single statement, because this happens whenever a score is
-# recorded. Undefined values are stored as minus infinity, which sorts last.
+# A single statement copies the metric values of entries from their scores. It must be fast, because it runs whenever a
+# score changes an entry. Undefined values are stored as minus infinity, which sorts last.
 INSERT = """
 INSERT INTO leaderboards_metricvalue (board_id, entry_id, metric, value)
 SELECT entry.board_id, entry.id, asked.metric, COALESCE(score.value, %%s)

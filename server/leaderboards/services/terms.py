@@ -63,7 +63,7 @@ def apply_finals() -> None:
 def apply_finals_of(key: int) -> None:
     """Update the entries of one phase in one transaction.
 
-    Teams are locked before leaderboards, as in all transactions.
+    Teams are locked before leaderboards, as in all transactions, so that no deadlock can occur.
     """
     lock_phase(key)
     phase = Phase.objects.get(pk=key)
@@ -76,7 +76,7 @@ def apply_finals_of(key: int) -> None:
 def terms_at(phase: Phase, moment: datetime | None) -> BoardTerms | None:
     """Return the signature and feedback settings of a phase's leaderboards at a time (by default, now).
 
-    Return None if none had been recorded.
+    Return None if no terms had been recorded by then.
     """
     return next(iter(last_terms(phase=phase.pk, moment=moment)), None)
 

@@ -3,7 +3,7 @@
 The database stores which emails are due; messages in the queue `mail` only wake the process that sends them. The
 process first claims an email for the duration `LEASE`, then sends it, and then marks it as sent. If the process is
 killed between the last two steps, the email is sent again after the claim has expired. It then has the same Message-ID,
-so that email programs can show it only once. In all other cases, an email is sent only once.
+so that email programs can show it only once. In all other cases, an email is sent at most once.
 """
 
 import logging

@@ -16,7 +16,7 @@ from server.organize.demo.story import PEOPLE, STORIES, Entrant
 def password() -> str:
     """Return the password of the demo accounts.
 
-    It is generated once and stored in a file that only the owner of the folder can read.
+    It is generated once and stored in a file with mode 600.
     """
     path = demo_folder() / "password"
     if not path.exists():

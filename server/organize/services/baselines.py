@@ -19,8 +19,9 @@ def write_teams(challenge: Challenge, bundle: Bundle, mistakes: Mistakes) -> lis
     """Create or rename the teams of baselines. A name that already belongs to a team of participants is an error.
 
     If a baseline in the bundle has a new name but a file that an existing baseline has submitted, the existing baseline
-    is renamed. If it has an existing name but a new file, the file is submitted for the existing baseline. If both are
-    new, a baseline is added, and earlier baselines remain on the leaderboard.
+    is renamed. If the bundle still uses its old name in another phase, a baseline is added instead and takes over its
+    submissions to this phase. If the baseline in the bundle has an existing name but a new file, the file is submitted
+    for the existing baseline. If both are new, a baseline is added, and earlier baselines remain on the leaderboard.
     """
     teams = {team.name.casefold(): team for team in challenge.teams.all()}
     phases = {phase.slug: phase for phase in challenge.phases.all()}

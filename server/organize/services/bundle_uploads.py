@@ -44,9 +44,10 @@ def may_import(user: Any) -> bool:
 
 @compiled_query
 def importers(*, user: int) -> QuerySet[User, tuple[int]]:
-    """Return the primary key of a user who may import bundles; for any other user, return an empty queryset.
+    """Select the user's primary key if the user may import bundles, otherwise select nothing.
 
-    Owners and editors of any challenge and users with the permission to add challenges may import bundles.
+    Owners and editors of any challenge and users with the permission to add challenges may import bundles. `may_import`
+    also allows staff.
     """
     add = Permission.objects.filter(content_type__app_label="challenges", codename="add_challenge").order_by()
     granted = Exists(add.filter(user=user)) | Exists(add.filter(group__user=user)) | Q(is_superuser=True)

@@ -106,7 +106,7 @@ def edits(challenge: Challenge, phases: list[Phase]) -> Iterator[Edit]:
 def check_consent(
     challenge: Challenge, before: ChallengeState, consent: Consent, mistakes: Mistakes, *, bundle: Bundle
 ) -> None:
-    """Raise InvalidBundle if an import makes changes that the consent does not allow.
+    """Raise InvalidBundle if an import makes changes that are never allowed, or that the consent does not allow.
 
     Otherwise, if the import reveals private scores, delay the reveal; see `delay_reveals`. Call this function after the
     import has written its rows, in the same transaction.
@@ -128,8 +128,9 @@ def check_consent(
 def check_images(slug: str, prepared: Mapping[str, Prepared], consent: Consent, mistakes: Mistakes) -> None:
     """Record an error in `mistakes` for each phase whose new ground truth would make private images public.
 
-    Phases that have not opened yet, or whose private scores are already shown, are not checked. Call this function
-    before the transaction begins, because comparing ground truths in a child process takes time.
+    Nothing is checked if the consent allows `reveal`. Phases that have not opened yet, or whose private scores are
+    already shown, are not checked either. Call this function before the transaction begins, because comparing ground
+    truths in a child process takes time.
     """
     phases = Phase.objects.select_related("challenge").filter(challenge__slug=slug, slug__in=prepared)
     now = database_now()

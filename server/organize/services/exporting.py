@@ -74,7 +74,7 @@ def exported_phases(challenge: Challenge) -> list[ExportedPhase]:
 def write_bundle(
     target: IO[bytes], challenge: Challenge, phases: list[ExportedPhase], values: Mapping[str, Any]
 ) -> None:
-    """Write the pages of a challenge and the files of its phases as a zip file. `values` become its challenge.yaml."""
+    """Write a zip file with a challenge's pages, the files of its phases, and `values` as challenge.yaml."""
     with ZipFile(target, "w", ZIP_DEFLATED) as archive:
         write_file(archive, SHEET, BytesIO(sheet_text(values).encode()))
         for name in PAGES:

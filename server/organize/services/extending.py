@@ -56,8 +56,8 @@ def extend_team(
 ) -> Extension:
     """Extend a phase for one team until a later time, replacing the team's previous extension.
 
-    If the previous extension ends later, the change must be confirmed with the short name of the phase. If the change
-    ends the phase within a day and earlier than announced, only an owner may make it, with the same confirmation.
+    If the previous extension ends later, `confirm` must be the short name of the phase. If the phase would end within a
+    day and earlier than announced, the same confirmation is needed, and only an owner may make the change.
     """
     locked, why = lock_organized_phase(phase, by=by, right=Right.EDIT), reason_line(reason)
     challenge = locked.challenge

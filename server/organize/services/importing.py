@@ -177,7 +177,8 @@ def write_challenge(bundle: Bundle, mistakes: Mistakes) -> tuple[Challenge, list
         mistakes.add("archived", ARCHIVED, line=1, key="slug")
     fields = {name: getattr(bundle, name) for name in FIELDS}
     names = assign(challenge, {**fields, "opens_at": bundle.opens_at or challenge.opens_at})
-    report_opening(bundle, challenge.opens_at, mistakes)  # A challenge without `opens_at` opens immediately.
+    # The stored date is passed, because a new challenge without `opens_at` opens at the time of the import.
+    report_opening(bundle, challenge.opens_at, mistakes)
     mistakes.stop_if_any()
     if found is None or names:
         challenge.save()

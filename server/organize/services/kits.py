@@ -51,9 +51,9 @@ def is_outdated(truth: Truth) -> bool:
 
 @receiver(swept)
 def wake(**signal: Any) -> None:
-    """Tell a worker to create a check kit if an active ground truth needs one and no such message is queued.
+    """Queue a message to a worker to create a check kit, if an active ground truth needs one.
 
-    A check kit is a file for checking submissions offline.
+    Nothing is queued if such a message is waiting already. A check kit is a file for checking submissions offline.
     """
     active = Truth.objects.filter(active=True).select_related("phase").order_by("pk")
     outdated = next(filter(is_outdated, active), None)

@@ -60,7 +60,8 @@ def removable(phase: Phase) -> QuerySet[Submission]:
     """Return the submissions to a final phase whose files are no longer needed.
 
     A file is kept if the submission has ever been a leaderboard entry, was selected as final by its team, counts on the
-    private leaderboard, belongs to a baseline, or is being scored again.
+    private leaderboard, belongs to a baseline, or is being scored again. While a rescoring of the phase is open, all
+    files are kept.
     """
     rows = removable_rows(phase)
     return rows.exclude(evaluations__in=counting(phase)) if rows.exists() else rows

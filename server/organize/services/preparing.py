@@ -54,7 +54,7 @@ class Prepared:
 
     @property
     def ceiling_text(self) -> str:
-        """A sentence with the best possible score on each split, and the number of objects that cannot be matched."""
+        """A phrase with the best possible submission's score on each split, and how many objects it does not match."""
         parts = [
             f"{name} {'undefined' if one['score'] is None else format(one['score'], '.5f')}"
             + (f" ({counted(one['unreachable'], 'object')} cannot be matched)" if one["unreachable"] else "")
@@ -98,9 +98,9 @@ def prepare_and_test(
 ) -> Prepared:
     """Prepare a ground truth, and run its gate (a series of checks) unless the stored gate result is still valid.
 
-    The warnings include the gate checks that are not green. `sample_sha256` is the sha256 of the sample submission that
-    the phase keeps, or None if the phase gets the prepared one. `progress` is called with the result of each check as
-    text. Raises InvalidBundle with the faults of the ground truth.
+    The warnings include the gate checks that are not green. `sample_sha256` is the sha256 of the phase's current
+    sample submission, or None if the newly prepared sample replaces it. `progress` is called with the result of each
+    check as text. Raises InvalidBundle with the faults of the ground truth.
     """
     prepared = prepare(source, workspace)
     digest = sha256_of(prepared.sample) if sample_sha256 is None else sample_sha256

@@ -54,7 +54,7 @@ def requeue_intervals(*, phase: Phase, chosen: SubmissionFilter, by: User) -> Re
 
 
 def queue_each(matching: QuerySet[Submission], queue_again: Callable[[Submission], None]) -> Requeued:
-    """Call `queue_again` for the oldest submissions, up to MOST_AT_ONCE. Collect refusals and continue."""
+    """Call `queue_again` for up to MOST_AT_ONCE submissions, oldest first. A refusal does not stop the others."""
     found = matching.select_related("phase__challenge", "team").order_by("received_at")
     count, queued, refusals = matching.count(), 0, list[str]()
     for one in found[:MOST_AT_ONCE]:

@@ -215,7 +215,7 @@ def retry_unscorable(rescoring: Rescoring) -> None:
 
 
 def count_left(rescoring: Rescoring) -> int:
-    """Return how many submissions received before the start of the rescoring still have no new score."""
+    """Return how many submissions from before the start of the rescoring can be scored but have no new score yet."""
     left = without_score(rescoring).exclude(pk__in=unscorable(rescoring).values("submission"))
     return left.filter(received_at__lte=rescoring.started_at).count()
 

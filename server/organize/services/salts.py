@@ -15,11 +15,11 @@ from server.challenges.models import Phase
 
 
 def salted(bundle: Bundle, mistakes: Mistakes) -> Bundle:
-    """Return the bundle with a salt (a secret that determines the split) for every phase.
+    """Return the bundle with the salt (a secret that determines the split) of each phase.
 
-    An existing phase keeps its salt. A new phase gets the salt in its truth folder (the bundle's folder with the
-    phase's ground truth), or a random one. If the salt in a truth folder differs from that of an existing phase, this
-    is reported as an error.
+    An existing phase keeps its salt, or remains without one. A new phase gets the salt in its truth folder (the
+    bundle's folder with the phase's ground truth), or a random one. If the salt in a truth folder differs from that of
+    an existing phase, this is reported as an error.
     """
     kept = dict(Phase.objects.filter(challenge__slug=bundle.slug).values_list("slug", "salt"))
     own = {phase.slug: own_salt(phase.truth) for phase in bundle.phases if phase.slug in kept}
@@ -39,7 +39,7 @@ def refuse_other(phases: list[tuple[str, str, str]]) -> None:
 def other_salts(phases: list[tuple[str, str, str]]) -> list[Problem]:
     """Return an error for each phase whose salt differs from the one in the folder with its ground truth.
 
-    The salt is a secret that determines which images are public.
+    The salt is a secret that determines which images are public. A folder without a salt is accepted.
 
     `phases` contains tuples (slug, salt of the folder, salt of the phase).
     """

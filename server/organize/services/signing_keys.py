@@ -54,7 +54,7 @@ def trusted_key() -> bytes:
 def replace(*, by: User | None) -> bool:
     """Make the key of this server the current key, and keep the earlier keys.
 
-    Return False if it is the current key already.
+    Return False if it is the current key already, or if no key has been used yet.
     """
     if not is_replaced():
         return False

@@ -1,6 +1,6 @@
 """Stores the statistics of ground truths.
 
-They include the best possible score. The child process that prepares a ground truth computes them.
+The child process that prepares a ground truth computes its statistics, which include the best possible score.
 """
 
 import json

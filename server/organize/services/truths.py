@@ -98,7 +98,7 @@ def add(
         prepared = prepare_and_test(source, Path(workspace), phase=phase, sample_sha256=phase.sample_sha256)
         for warning in prepared.warnings:
             warn(warning)
-        # If the ground truth is already stored, it is not checked for newly public images until a rescoring uses it.
+        # A ground truth that is already stored is checked for newly public images when a rescoring uses it.
         known = phase.truths.filter(sha256=prepared.sha256).exists()
         if not (known or reveal):
             refuse_newly_public(phase, prepared.compiled)
@@ -220,7 +220,7 @@ def newly_public(active: Truth, later: Truth | Path) -> int:
 
 
 def reveals(active: Truth, later: Truth | Path, *, expected: tuple[int, ...] = (0,)) -> "CompletedProcess[str]":
-    """Run `podium reveals`, which counts the images that are private in `active` but public in `later`."""
+    """Return the completed `podium reveals` process, which counts images private in `active` but public in `later`."""
     with ExitStack() as copies:
         before = copies.enter_context(local_copy(active.prepared))
         after = later if isinstance(later, Path) else copies.enter_context(local_copy(later.prepared))
@@ -287,7 +287,7 @@ def replace_stored(file: FieldFile, source: Path) -> None:
 
 
 def replace_file(target: Path, source: Path) -> None:
-    """Replace a file atomically with a copy of another file. Only the owner can read the copy."""
+    """Replace a file atomically with a copy of another file. The copy has the file mode 600."""
     partial = target.with_name(f"{token_hex(16)}{target.suffix}")
     try:
         partial.touch(mode=0o600)

@@ -28,7 +28,7 @@ class DayChart:
 def day_chart(days: Sequence[DayCount]) -> DayChart:
     """Return the bar chart of submissions per day. `days` must be in chronological order.
 
-    The `rows` of the table next to the chart contain only days with submissions, latest first.
+    The `rows` of the result are for a table next to the chart. They contain only days with submissions, latest first.
     """
     top = max((one.received for one in days), default=0) or 1
     step = max(1, round(round_step(top / MOST_TICKS)))

@@ -126,7 +126,10 @@ def is_leading(row: BoardRow) -> bool:
 
 
 def listed_rows(listing: Listing, page: "Page[Any]", metrics: list[Metric]) -> ListedRows:
-    """Return the rendered rows of a leaderboard page. If possible, they are cached until the leaderboard changes."""
+    """Return the rendered rows of a leaderboard page.
+
+    They are cached until the leaderboard changes, unless the page shows a search or the teams of one country.
+    """
     board, selection = listing.board, listing.selection
     address = team_url(board.phase.challenge.slug)
     key = fingerprint("rows", content_key(board), page.number, selection, metrics, address, rendered_by())

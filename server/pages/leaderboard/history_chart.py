@@ -123,7 +123,7 @@ class Drawing:
     ) -> None:
         self.teams, self.moments, self.by_rank = teams, moments, by_rank
         self.decimals = SHOWN if decimals is None else min(SHOWN, decimals)
-        # Each distinct score or rank of a team counts once, so the axis does not depend on how long the team had it.
+        # Repeated values of a team are dropped, so that the range of the axis does not depend on how long it had them.
         values = (set(map(self.value, listed.points)) for listed in teams)
         self.values = [value for of_team in values for value in of_team if value is not None]
         self.axis = rank_axis(self.values) if by_rank else score_axis(self.values)

@@ -110,7 +110,7 @@ def controls(query: LeaderboardQuery, listing: Listing, track: Track) -> dict[st
 
 
 def visible_splits(query: LeaderboardQuery, access: ScoreAccess) -> list[SplitLink]:
-    """Return links to the leaderboards of the splits that the viewer may see, or an empty list for a single split."""
+    """Return a link for each split that the viewer may see, or an empty list if there is only one such split."""
     splits = [split for split in SPLIT_TITLES if split in access.splits]
     links = split_links(splits, current=query.split, query=lambda split: query.query_string(split=split))
     return links if len(links) > 1 else []
@@ -137,7 +137,7 @@ def pinned_entry(
 def country_options(chosen: str) -> SafeString:
     """Return the HTML `option` elements for all countries, with the chosen country selected.
 
-    Rendering them in a template would take as long as rendering 50 rows of the leaderboard.
+    No template is used, because rendering it would take as long as rendering 50 rows of the leaderboard.
     """
     rows = ((code, mark_safe(" selected" if code == chosen else ""), name) for code, name in COUNTRIES.items())
     return format_html_join("\n", '<option value="{}"{}>{}</option>', rows)

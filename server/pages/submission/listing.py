@@ -125,7 +125,7 @@ def list_filter(parameters: Mapping[str, str]) -> ListFilter:
 
 
 def best_not_final(scores: Sequence[OwnScore], finals_chosen: int, access: ScoreAccess) -> OwnScore | None:
-    """Return the team's best submission if the team has selected final submissions, but not this one.
+    """Return the team's best submission if the team has selected final submissions, but none with the best score.
 
     Otherwise, return None. Under ladder feedback, always return None, because not every submission shows its own score.
     """

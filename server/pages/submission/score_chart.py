@@ -173,7 +173,7 @@ class Drawing:
     def date_ticks(self) -> list[tuple[float, str]]:
         """Return the ticks of the x axis as pairs (x as a percentage of the width, date).
 
-        The ticks are at evenly distributed points. A date is not repeated.
+        The ticks are at evenly distributed points. If several points have the same date, only the first gets a tick.
         """
         count = len(self.scores)
         chosen = sorted({round(number * (count - 1) / (TICKS - 1)) for number in range(TICKS)})

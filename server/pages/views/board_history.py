@@ -88,7 +88,7 @@ def board_history(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def improvement(board: ShownBoard, row: BoardRow) -> tuple[BoardRow, float, Interval | None] | None:
-    """Return the given row, the change in its score over the last week, and the interval for this change.
+    """Return a tuple: the given row, the change in its score over the last week, and the interval for this change.
 
     Return None if the team's entry is the same as a week ago, or if there is no score from a week ago to compare it
     with. The interval is None until a background worker has computed it.
@@ -100,13 +100,13 @@ def improvement(board: ShownBoard, row: BoardRow) -> tuple[BoardRow, float, Inte
 
 
 def chart_rows(board: ShownBoard, chosen: Sequence[BoardRow]) -> list[BoardRow]:
-    """Return the leaderboard rows of the top teams and of the selected teams, in leaderboard order."""
+    """Return the leaderboard rows of the top teams and those in `chosen`, without duplicates, in leaderboard order."""
     rows = {row.team_id: row for row in (*board.top(TOP), *chosen)}
     return with_changes(board, sorted(rows.values(), key=lambda row: (-row.score, row.rank or 0)))
 
 
 def splits_of(query: HistoryQuery, board: ShownBoard) -> list[SplitLink]:
-    """Return links to the history of each split that the viewer may see, or an empty list for a single split."""
+    """Return a link for each split that the viewer may see, or an empty list if there is only one such split."""
     if not reading.has_private(board.phase):
         return []
     splits = [split for split in SPLIT_TITLES if split in board.access.splits]

@@ -38,7 +38,7 @@ def console(request: PersonRequest) -> HttpResponse:
 def require_console(user: User) -> bool:
     """Return whether a user may create challenges.
 
-    Raises Refused if the user neither may create challenges nor organizes one.
+    Raises Refused if the user may not create challenges and does not organize any.
     """
     may_import = bundle_uploads.may_import(user)
     if not (may_import or Organizer.objects.filter(user=user).exists()):

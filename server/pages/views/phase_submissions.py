@@ -116,7 +116,7 @@ def requeue_failed(request: PersonRequest, slug: str, phase: str) -> HttpRespons
 @require_POST
 @login_required
 def requeue_intervals(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """Queue reruns of submissions without a confidence interval that match the filter in the URL's query string.
+    """Queue reruns of submissions that match the filter in the URL's query string and lack a confidence interval.
 
     At most `requeueing.MOST_AT_ONCE` reruns are queued.
     """

@@ -61,7 +61,10 @@ def show(request: PersonRequest, pk: UUID, refusal: Refused | None = None, *, ta
 
 @require_safe
 def panel(request: HttpRequest, pk: UUID) -> HttpResponse:
-    """Return the panel with the current state of a submission, or status 204 if the page already shows this state."""
+    """Return the panel with the current state of a submission, or status 204 if the page already shows this state.
+
+    While a submission is being scored, the panel is always returned, because it shows the progress.
+    """
     if not request.user.is_authenticated:
         login = f"{reverse('account_login')}?{urlencode({'next': reverse('submission', args=[pk])})}"
         return HttpResponse(status=UNAUTHORIZED, headers={"HX-Redirect": login})
@@ -133,7 +136,7 @@ def panel_context(
 def may_cancel(user: Any, read: ReadSubmission) -> bool:
     """Return whether a person who can see an unfinished submission may cancel it.
 
-    Members of its team may cancel it, and so may owners and editors of the challenge.
+    Members of its team may cancel it, and so may owners and editors of the challenge, unless it is archived.
     """
     challenge = read.submission.phase.challenge
     if not read.is_organizer:

@@ -46,7 +46,7 @@ def submit(request: PersonRequest, slug: str) -> HttpResponse:
 
 
 def upload_refusal(current: ChallengeContext, *, accept_rules: bool) -> Refused | None:
-    """Return the reason why the viewer may not submit a file now, or None if there is no reason.
+    """Return the reason why the viewer may not submit a file now, or None if the viewer may.
 
     `accept_rules` is true if a viewer without a team accepts the rules of the challenge by submitting.
     """

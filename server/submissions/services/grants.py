@@ -77,10 +77,10 @@ def take_back(*, grant: QuotaGrant, by: User | None, reason: str) -> int:
 
 
 def unused(phase: Phase, grant: QuotaGrant) -> int:
-    """Return the number of a grant's additional submissions that can be taken back.
+    """Return the number of submissions by which the limits that a grant has raised can be lowered.
 
-    Taking them back must not lower a limit below what the team has used. A grant for a day also raises the daily limit
-    of attempts. An attempt is any submitted file, even a rejected one.
+    No limit may become lower than what the team has used. The result can exceed the amount of the grant. A grant for a
+    day also raises the daily limit of attempts. An attempt is any submitted file, even a rejected one.
     """
     day = grant.day or grant.granted_at.date()
     sums = sums_of(team=grant.team_id, phase=phase.pk, day=day)

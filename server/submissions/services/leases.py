@@ -136,7 +136,7 @@ def release(job: Job, **values: Any) -> bool:
 
 
 def postpone(job: Job, *, reason: str) -> bool:
-    """Put a job back into the queue because a stored file has a fault. The job is tried again after a pause.
+    """Put a job back into the queue because a stored file cannot be used. The job is tried again after a pause.
 
     The attempt does not count. The start time of a submission is cleared, as if its scoring had not begun. For a rerun
     (a job that scores a submission again), the reason is stored.
@@ -149,7 +149,7 @@ def postpone(job: Job, *, reason: str) -> bool:
 def pause_of(job: Submission | Rerun) -> timedelta:
     """Return how long a postponed job waits. Each pause is twice as long as the previous one, up to LONGEST_PAUSE.
 
-    Pauses grow because an attempt may take as long as scoring the file, and the fault may last for days.
+    Pauses grow because an attempt may take as long as scoring the file, and the stored file may be unusable for days.
     """
     return min(timedelta(seconds=settings.RESEND_SECONDS) * 2 ** min(job.postponed, MOST_DOUBLINGS), LONGEST_PAUSE)
 

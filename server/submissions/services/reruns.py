@@ -54,7 +54,7 @@ def request(
 
 
 def try_now(waiting: Iterable[Rerun]) -> None:
-    """Requeue the reruns that failed, or were postponed because a file could not be read.
+    """Requeue the given reruns, which failed or were postponed, so that they can be claimed without a pause.
 
     A rerun that a worker has claimed in the meantime is not changed. Workers are woken after the commit.
     """
@@ -115,7 +115,7 @@ def truth_if_active(*, truth: int) -> QuerySet[Truth, tuple[int]]:
 
 @transaction.atomic
 def record_explanation(rerun: Rerun, *, report: dict[str, Any], contents: Mapping[str, bytes]) -> bool:
-    """Write the explanation of the score on each split (additional tables and curves).
+    """Write the explanation (additional tables and curves) of the score on each split.
 
     Return False and write nothing if the worker no longer holds the job.
 

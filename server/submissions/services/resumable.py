@@ -79,10 +79,10 @@ def begin(
 
 
 def make_room(user: User, length: int) -> None:
-    """Remove as many idle uploads as needed for an upload of this size. Raise Refused if this is not enough.
+    """Remove as many idle uploads as needed for an upload of `length` bytes. Raise Refused if this is not enough.
 
-    The account's own idle uploads are removed first, then those of other accounts. Within each group, uploads that have
-    been idle the longest are removed first.
+    Idle uploads of the user are removed first, then those of other users. Within each group, uploads that have been
+    idle the longest are removed first.
     """
     unfinished = partial_uploads.unfinished()
     idle = [upload for upload in unfinished if upload.is_idle]
@@ -103,11 +103,11 @@ def make_room(user: User, length: int) -> None:
 def refusal_without_room(
     user: User, length: int, unfinished: Sequence[PartialUpload], *, freed: int = 0
 ) -> Refused | None:
-    """Return an error if the user cannot begin another upload of `length` bytes, or None if there is enough space.
+    """Return the reason why the user cannot begin another upload of `length` bytes, or None if the user can.
 
-    For every partial upload, the size of the complete file is counted. The uploads of an account may use at most as
-    much space as remains free for other uploads. `freed` is the disk space, in bytes, that removing other uploads would
-    free.
+    The number of unfinished uploads of an account is limited, and so is their space: they may use at most as much as
+    remains free for other uploads. Each partial upload counts with the size of its complete file. `freed` is the disk
+    space, in bytes, that removing other uploads would free.
     """
     own = [upload for upload in unfinished if upload.user == user.pk]
     if len(own) >= settings.ACCOUNT_MAX_UPLOADS:
@@ -138,9 +138,9 @@ def receive(
 ) -> Submission | None:
     """Append `count` bytes at `offset`. If this completes the file, submit it and return the submission.
 
-    If all bytes had already arrived, an empty request submits the file, because the client may not have received the
-    last response. If the team has already submitted a file with the upload's idempotency key, no rules are checked
-    except that the two files must be equal.
+    If all bytes have already arrived, an empty request submits the file. A client sends such a request if it did not
+    receive the last response. If the team has already submitted a file with the upload's idempotency key, the rules
+    for submissions are not checked again, but the two files must be equal.
     """
     with useless_if_refused(upload), writing(upload):
         earlier = intake.submitted_before(team=team, phase=phase, key=upload.key)

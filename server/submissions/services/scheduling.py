@@ -3,7 +3,8 @@
 Teams take turns, and at most TEAM_EVALUATIONS_AT_ONCE evaluations of one team run at the same time. Small files come
 before large ones. The argument `large` is true if the calling process may take large files. If not, the process is
 reserved for small files of teams that have nothing else running. Among reruns, the intervals of shown scores come
-first, then rescorings, then explanations, unless the caller asks for a `late` rerun (see `worker.time_shares`).
+first, then rescorings, then explanations. If the caller passes `late`, rescorings and explanations come first (see
+`worker.time_shares`).
 """
 
 from collections.abc import Callable
@@ -46,7 +47,8 @@ AND (busy.evaluations IS NULL OR (file.small AND busy.evaluations < %(max_runnin
 """
 LEVEL = "CASE WHEN rerun.purpose <> 'intervals' THEN 2 WHEN truth.active THEN 0 ELSE 1 END"
 IN_LEVELS = f"{NEXT_RERUN} ORDER BY {LEVEL}, {IN_TURN}, rerun.id LIMIT 1"
-# Of the late reruns, the oldest comes first, so that explanations do not wait for a whole rescoring.
+# Late reruns are rescorings and explanations. The oldest of them comes first, so that explanations do not wait until a
+# whole phase has been rescored.
 LATE_FIRST = f"{NEXT_RERUN} ORDER BY CASE WHEN {LEVEL} > 0 THEN 0 ELSE 1 END, rerun.id LIMIT 1"
 NEXT: dict[type[Submission] | type[Rerun], str] = {Submission: NEXT_SUBMISSION, Rerun: IN_LEVELS}
 

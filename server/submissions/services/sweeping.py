@@ -121,5 +121,5 @@ def sweep_files() -> SweepResult:
 
 
 def remove_if_older(path: Path, before: float) -> bool:
-    """Remove a file or folder unless it has changed since this time. Another process may remove it at the same time."""
+    """Remove a file or folder unless it has changed since `before`. Another process may remove it at the same time."""
     return quarantine.last_changed(path) < before and quarantine.removed(path)

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import connection
 
 # Selects the team of each running evaluation, including reruns. This query runs whenever a worker claims a job. It is
-# plain SQL, because the ORM would take ten times as long to build it as the database takes to run it.
+# plain SQL, because the ORM would take ten times as long to build the query as the database takes to run it.
 RUNNING = """
 SELECT team_id FROM submissions_submission WHERE status = 'running'
 UNION ALL

@@ -21,8 +21,8 @@ def note_contact(*, sender: User, recipient: User, challenge: Challenge, now: da
     """Record that one person contacted another. Raises Refused if the sender or the recipient has reached a limit.
 
     After contacting a person, the sender has to wait for `AGAIN_AFTER` before contacting the same person again.
-    Proposed merges have a separate waiting time, so that no invitation delays them: a team that has submitted can join
-    another team only by a merge.
+    Proposed merges have a separate waiting time. An invitation must not delay a merge, because a team that has
+    submitted can join another team only by merging.
     """
     SentInvitation.objects.filter(sent_at__lte=now - AGAIN_AFTER).delete()
     contact = {"sender": sender, "recipient": recipient, "challenge": challenge, "is_merge": is_merge}

@@ -84,7 +84,7 @@ def prepare(team: Team, by: User) -> datetime:
 
 
 def refuse_too_many(whose: Q, now: datetime) -> None:
-    """Raise Refused if too many open invitations match the condition `whose`. Expired ones are deleted first."""
+    """Raise Refused if too many open invitations and requests match `whose`. Expired ones are deleted first."""
     Invitation.objects.filter(whose, expires_at__lte=now).delete()
     if Invitation.objects.filter(whose).count() >= WAITING_MAX:
         raise Refused(

@@ -172,7 +172,8 @@ def lock_phases(challenge: Challenge) -> Iterable[Phase]:
 def move_people(team: Team, other: Team) -> None:
     """Move the members and former members of the team `other` to `team`.
 
-    The invitations, requests to join and proposed merges of `other` are deleted.
+    All invitations, requests to join and proposed merges of `other` are deleted. So are invitations of its members to
+    `team`, and their requests to join a team.
     """
     moving = Membership.objects.filter(team=other)
     users = list(moving.values_list("user", flat=True))

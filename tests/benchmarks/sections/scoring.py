@@ -24,8 +24,8 @@ from tests.benchmarks.sections.private_facts import private_facts
 # CPU time in seconds that `wc -l` took for a file with 5 million boxes, on the machine where the times in OFFICIAL were
 # measured. The benchmark scales these times to the current machine by the time that `wc -l` takes now.
 RECORDED_WC = 0.05
-# For each golden case: its track, the CPU time of the official program in seconds, and the required ratio and target
-# ratio of this time to the CPU time of Podium.
+# For each golden case (see `golden`): its track, the CPU time of the official program in seconds, and the required and
+# target ratios of this time to the CPU time of Podium.
 OFFICIAL = {"det_e_open": (DETECTION, 344.0, 4_500, 6_000), "vrd_c_open": (RELATIONSHIPS, 110.0, 1_000, 2_000)}
 HOTCOCO = Goal("hotcoco, predictions loaded and scored / ours, same file", 22, 30, least=True)
 

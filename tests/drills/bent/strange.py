@@ -1,5 +1,6 @@
-"""A worker that kills itself while it scores a file that begins with `poison`, and that pauses scoring while a file
-named `hold` exists.
+"""A worker that kills itself or pauses while it scores a file.
+
+It kills itself if the file begins with `poison`. It pauses as long as PODIUM_HOME contains a file named `hold`.
 """
 
 import os

@@ -147,7 +147,7 @@ def boxes_with_negative_confidences(chance: random.Random) -> Large:
 
 
 def labelled_boxes(chance: random.Random) -> Large:
-    """Return :func:`many_boxes` with negative confidences, and with the image labels that FiftyOne's rules require."""
+    """Return a case like :func:`many_boxes`, with negative confidences and the image labels that FiftyOne requires."""
     large = boxes_with_negative_confidences(chance)
     labels = [
         f"image{number},{label},1" for number in range(2_500) for label in ("cat", "dog") if chance.random() < 0.9

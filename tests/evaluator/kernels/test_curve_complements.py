@@ -27,7 +27,7 @@ def test_a_curve_or_its_complement_is_summed_so_that_the_work_is_equal() -> None
     counts = steps_of([0, 0, 0, 1], crowded, kinds, rows)
     does_not = steps_of([2, 2, 0, 1], crowded, kinds, rows)
     # `rows` contains the image index of each entry: first the entries of all curves, then those of their complements,
-    # which are additional curves that hide the amount of work.
+    # which are additional curves that keep the amount of work equal.
     assert counts.rows.tolist() == [0, 0, 1, 1, 1, 1]
     assert does_not.rows.tolist() == [1, 1, 0, 0, 1, 1]
     assert len(counts.ends) == len(does_not.ends)

@@ -211,8 +211,8 @@ def test_one_of_many_groups_that_absorb_a_crowd_changes_a_few_entries(
 ) -> None:
     """The first ground truth has 600 group boxes (around several objects), each matched by an equal prediction.
 
-    The same image also has a crowd of false positives of owls. In the second ground truth, the largest group box is
-    missing or is an ordinary object, or dogs are verified as absent from the image.
+    All of these boxes are in one image, which also has a crowd of false positives of owls. In the second ground truth,
+    the largest group box is missing or is an ordinary object, or dogs are verified as absent from the image.
     """
     track, edges = "openimages-detection", [f"0,{size / 1000},0,1" for size in range(2, 602)]
     groups = [f"one,cat,{edge},1" for edge in edges]

@@ -1,4 +1,4 @@
-"""Tests sign-up: names, limits, and that no response reveals whether an email address has an account."""
+"""Sign-up checks names, is limited, and never reveals whether an email address already has an account."""
 
 import re
 from typing import Any
@@ -40,7 +40,7 @@ def test_signing_up_logs_in_and_redirects_to_the_next_page(client: Client, db: N
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("username", "ADA"),  # The name "ada" is already taken.
+        ("username", "ADA"),  # The name "ada" is already taken, and letter case is ignored.
         ("username", "\u202eadm\u202c"),  # The name has a character that changes the direction of the text.
         ("username", "a\u200bb"),  # The name has an invisible character.
         ("username", "\u3164"),  # The name consists of an invisible letter.

@@ -224,7 +224,7 @@ class TestLogFile:
         handler.close()
 
     def write(self, commit: Any) -> list[Any]:
-        """Write an audit entry and register an `on_commit` callback. Return ["done"] if it is called, otherwise []."""
+        """Write an audit entry and register an `on_commit` callback. Return ["done"] if the callback ran, else []."""
         later: list[str] = []
         with commit(execute=True):
             record(actor=None, action="test.done", subject="thing")

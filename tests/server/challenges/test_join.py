@@ -104,7 +104,7 @@ def test_names_are_stored_in_normalized_form(make: Make, given: str, kept: str) 
     "name",
     [
         "x" * 81,
-        "\ufdfa" * 5,  # Normalization (NFKC) expands each of these to 18 characters, so the name is too long.
+        "\ufdfa" * 5,  # Normalization (NFKC) expands each character to 18, so the name is too long.
         "a\x00b",
         "a\u202eb",
         "a\u2066b",

@@ -15,8 +15,8 @@ def by_hand(phase: Phase, *, kind: str) -> list[Line]:
     ).select_related("evaluation__submission")
     values = {(one.evaluation_id, one.split): one.value for one in scores}
     entries = [one for one in scores if one.split == split and one.value is not None]
-    # If organizers change the number of final submissions of a team, leaderboards use the new number only after the
-    # next run of the sweeper.
+    # If organizers change the number of final submissions per team, leaderboards continue to use the old number until
+    # the next run of the sweeper.
     most = phase.board_terms.order_by("-since", "-pk")[0].finals
     lines = []
     for team in Team.objects.filter(challenge=phase.challenge_id, disqualified_at=None):

@@ -1,4 +1,4 @@
-"""Ranks are compared with those of a week ago or, when the phase is over, with the public ranks."""
+"""Ranks are compared with those of a week ago. When the phase is over, private ranks are compared with public ones."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

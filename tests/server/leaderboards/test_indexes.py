@@ -14,7 +14,7 @@ QUERIES = {
 }
 
 
-@pytest.mark.embedded  # For tables with few rows, PostgreSQL's query planner does not use an index.
+@pytest.mark.embedded  # This test needs SQLite: for tables with few rows, PostgreSQL does not use an index.
 @pytest.mark.parametrize("query", QUERIES)
 def test_current_entries_are_read_through_their_own_index(phase: Any, scored: Any, query: str) -> None:
     scored(phase, 0.5)

@@ -1,6 +1,6 @@
 """Tests tie groups: teams with consecutive ranks whose scores do not differ significantly from that of the first team.
 
-A group ends before a team if the interval of its paired difference from the first team does not contain zero.
+Two scores differ significantly if the confidence interval of their paired difference does not contain zero.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""In bundles, pages that are too long are rejected, and YAML aliases that would become huge are not expanded."""
+"""In bundles, pages that are too long are rejected, and YAML aliases are not expanded if the result would be huge."""
 
 from tests.server.organize.conftest import BundleFolder
 from tests.server.organize.test_bundle_reading import mistakes_of

@@ -133,7 +133,7 @@ def test_intervals_are_computed_if_a_track_has_any(made: Case, send: Send, api: 
 
 
 def test_a_report_has_its_classes_and_further_tables(made: Case, send: Send, api: Api) -> None:
-    """Results per class and additional tables are in the report as soon as the submission is scored."""
+    """The report has the results per class and the tables of the track as soon as the submission is scored."""
     sent = send(good(made))
     split = api.get(f"/api/v1/submissions/{sent.pk}/report", user=sent.user).json()["splits"]["public"]
     assert [set(row) for row in split["classes"]][:1] == [

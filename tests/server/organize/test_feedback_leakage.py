@@ -51,8 +51,8 @@ def test_interval_ends_ranks_ties_and_comparisons_are_counted() -> None:
     submission of its team and with 10,000 other teams. Each comparison shows a confidence interval for the difference
     between the two scores. The submission may be in the same tie group as the team above or not, or this is unknown.
     Its own tie group may end at any of the teams. Rank intervals show for each team whether the submission is better,
-    worse, or neither. They also reveal the critical value of the significance test. This can take a million values, one
-    for each pair of any team and one of the first 100 teams.
+    worse, or neither. They also reveal the critical value of the significance test. The critical value can take a
+    million values: one for each pair that consists of any team and one of the first 100 teams.
     """
     counted = phase(quota_per_day=1, quota_total=2, feedback_decimals=1)
     values = 11 * 11**2 * 10_000 * 3 * 10_000 * 1_000_000 * 11**2

@@ -16,7 +16,7 @@ TOLD = "phases/main/truth/boxes.csv:3: warning: doubtful is odd"
 
 @pytest.fixture
 def doubtful(make: Make, quick_podium: list[tuple[str, ...]], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make the stub for `podium prepare` count two warnings of one kind, but list only one of them."""
+    """Make the stub for `podium prepare` report that there are two warnings of one kind, with the text of only one."""
     quick = podium.answer
     warnings = {"warnings": [DOUBTFUL], "warning_counts": {"doubtful": 2}}
     monkeypatch.setattr(podium, "answer", lambda *words: quick(*words) | warnings)

@@ -1,4 +1,4 @@
-"""After the results are final, files of scored submissions that never counted are removed. Other files are kept."""
+"""After the results are final, files of scored submissions that never counted for a leaderboard are removed."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta

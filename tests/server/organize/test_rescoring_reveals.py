@@ -41,7 +41,7 @@ def write(folder: Path, *, z: str = "") -> Path:
 def versions(phase: Phase, tmp_path: Path) -> dict[str, Truth]:
     """Create three versions of the ground truth: without image z, with z as private, and with z as public.
 
-    The second and third versions are added while the first is active. Neither of them makes an image public that is
+    The second and third versions are added while the first is active. Neither of them makes public an image that is
     private in the first version. Finally, the second version is made active.
     """
     added = {}

@@ -71,7 +71,7 @@ def test_a_new_phase_gets_a_random_salt_of_its_own(bundle: BundleFolder) -> None
     salts = set(Phase.objects.values_list("salt", flat=True))
     assert len(salts) == 2
     assert all(len(bytes.fromhex(salt)) == 16 and salt.endswith("\n") for salt in salts)
-    # The ground truths of the two phases differ only in their salts, so their hashes differ.
+    # The ground truths of the two phases differ only in their salts, on which the hashes depend.
     assert Truth.objects.values("sha256").distinct().count() == 2
 
 

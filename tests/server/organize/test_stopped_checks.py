@@ -24,7 +24,7 @@ ENDINGS = [
 
 @pytest.fixture
 def program(tmp_path: Path, settings: Settings) -> Path:
-    """Return the path of the program that child processes run instead of `podium`. Tests write this file."""
+    """Return the path of a program that is run in child processes instead of `podium`. Tests write this file."""
     path = tmp_path / "program" / "evaluator" / "__main__.py"
     path.parent.mkdir(parents=True)
     settings.BASE_DIR = tmp_path / "program"

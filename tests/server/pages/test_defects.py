@@ -22,7 +22,7 @@ def texts(node: ast.AST) -> Iterator[str]:
 
 
 def codes_in(node: ast.AST) -> Iterator[str]:
-    """Yield the defect codes in a node of a syntax tree. The evaluator's source code writes them in several ways."""
+    """Yield the defect codes in a syntax tree node. The evaluator's source code contains them in several constructs."""
     match node:
         case ast.Call(func=ast.Attribute(attr="notice"), args=[ast.Name(id="NOTHING_TO_SCORE"), *_]):
             yield NOTHING_TO_SCORE

@@ -45,8 +45,8 @@ TABLE: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("phase", RUNNING, {"closes_at": text(TOMORROW)}, NOTHING),
     ("phase", {"closes_at": SOON}, {"closes_at": text(LATER)}, NOTHING),
     ("phase", {"closes_at": SOON}, {"closes_at": ""}, NOTHING),
-    # TOMORROW is in 25 hours in UTC. Clocks in the time zone UTC+2 show the same time in 23 hours, and those in UTC-2
-    # in 27 hours.
+    # Moving the end to less than 24 hours from now must be confirmed. TOMORROW is 25 hours from now in UTC. The same
+    # clock time is 23 hours from now in the time zone UTC+2, and 27 hours from now in UTC-2.
     ("phase", RUNNING, {"closes_at": text(TOMORROW, "+02:00")}, NAME),
     ("phase", RUNNING, {"closes_at": text(TOMORROW, "-02:00")}, NOTHING),
     ("phase", RUNNING, {"closes_at": text(SOON, "+05:00")}, NAME),

@@ -60,7 +60,7 @@ def addresses(phase: Phase) -> list[str]:
 
 
 def readable(client: Client, phase: Phase) -> set[str]:
-    """Return the URLs at which a client can read private scores or a page that shows private scores."""
+    """Return the URLs whose responses contain a private score, and the URLs in ROUTES that the client can open."""
     found = set()
     for address in addresses(phase):
         answer = client.get(address)

@@ -15,7 +15,7 @@ OTHER = "f" * 32
 
 @pytest.fixture
 def folders(db: None, settings: Settings, tmp_path: Path) -> list[Path]:
-    """Configure storage folders that do not exist yet. Return the future paths of their installation id files."""
+    """Configure storage folders that do not exist yet. Return the paths where the installation id will be written."""
     settings.MEDIA_ROOT, settings.TRUTH_ROOT = tmp_path / "uploads", tmp_path / "truths"
     return [settings.MEDIA_ROOT / joining.FILE, settings.TRUTH_ROOT / joining.FILE]
 

@@ -198,7 +198,7 @@ os.posix_fallocate, metrics.MEMORY = no_space, Path(os.environ["MEMORY"])
     ],
 )
 def test_a_full_disk_does_not_kill_a_process_that_records_metrics(before: str, said: list[str], tmp_path: Path) -> None:
-    """Each process reserves the space for its files. If there is none, it uses memory and leaves no file behind."""
+    """Each process reserves disk space for metrics. If the disk is full, it uses memory and leaves no file on disk."""
     for folder in ("disk", "memory"):
         (tmp_path / folder).mkdir()
     folders = {"PROMETHEUS_MULTIPROC_DIR": str(tmp_path / "disk"), "MEMORY": str(tmp_path / "memory")}

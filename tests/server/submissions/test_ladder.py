@@ -229,7 +229,7 @@ IMAGES, PROBES = 400, 200  # There are IMAGES public images and as many private 
 
 
 class ShownScores:
-    """Simulates the score that a team sees for each file: its own score or, with ladder feedback, the best so far.
+    """Simulates the score that a team sees for each file: its own score or, with ladder feedback, the last shown one.
 
     The ground truth has a random label, 0 or 1, for each image.
     """

@@ -1,4 +1,4 @@
-"""Makes random changes to teams through the real services, and computes independently how much quota they have used."""
+"""Makes random changes to teams through the real services, and checks with its own code how much quota was used."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -26,7 +26,7 @@ PEOPLE, SIZE, PER_DAY, DAY = 12, 4, 2, timedelta(days=1)
 
 
 class RandomTeams:
-    """A challenge with two phases. Participants change teams and submit: `happen()` carries out a random event."""
+    """A challenge with two phases. `happen()` carries out a random event, such as an invitation or a submission."""
 
     def __init__(self, seed: int) -> None:
         self.random, self.done, self.numbers = Random(seed), Counter[str](), count()

@@ -1,4 +1,4 @@
-"""Tests each rule for changes to teams with a forbidden change and with the most similar change that is allowed."""
+"""For each rule about teams, tests a change that violates the rule and the most similar change that is allowed."""
 
 from datetime import UTC, datetime, timedelta
 

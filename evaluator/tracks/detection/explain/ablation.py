@@ -23,8 +23,8 @@ def ablation(
 
     Without the first rule, a detection is a false positive if its class is not verified (known to be present or absent)
     in the image. Without the second rule, boxes and labels count only for their own class. Without the third rule, the
-    group-of weight is 0 and group-of boxes are not positives. The result has a row for each combination of these rules.
-    The row for the parameters used in scoring contains the score of the submission.
+    group-of weight is 0 and group-of boxes are not positives; with it, the weight is 1. The result has a row for each
+    combination of these rules. If submissions are scored with one of these combinations, its row contains the score.
 
     If the ground truth was compiled without a hierarchy, there are no rows with the hierarchy.
 

@@ -79,7 +79,7 @@ class MatchRows:
             yield from self._rows(detections[chosen], outcomes[chosen])
 
     def of_missed(self, object_kinds: NDArray[np.integer[Any]], group_kinds: NDArray[np.integer[Any]]) -> Iterator[Row]:
-        """Yield a row for each missed box. The parameters are those of :class:`Errors`."""
+        """Yield a row for each missed box. The parameters are the attributes of :class:`Errors` with these names."""
         truth = self.truth
         boxes = (
             (truth.object_keys, truth.boxes, truth.object_rows, object_kinds),

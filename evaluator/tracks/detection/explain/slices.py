@@ -105,7 +105,7 @@ def size_counts(
 
 
 def size_slices(counts_of_sizes: Sequence[ObjectCounts], by_size: Sequence[ClassRow]) -> list[ClassRow]:
-    """Return the rows of :func:`slices` for the sizes."""
+    """Return a table row for each size of objects, in the format of :func:`slices`."""
     counted = zip(SIZES, counts_of_sizes, by_size, strict=True)
     return [_row("size", size, *counts) | more for size, counts, more in counted]
 

@@ -100,9 +100,9 @@ class BlockReader:
 
     @property
     def images(self) -> int:
-        """The number of images read so far. With one row per prediction, it is an upper bound.
+        """The number of images read so far, or an upper bound if the file has one row per prediction.
 
-        In that case, an image that is not in the ground truth is counted once for each of its rows.
+        In such a file, an image that is not in the ground truth is counted once for each of its rows.
         """
         if self.header.kaggle:
             return int(self.state.counts[IMAGES])

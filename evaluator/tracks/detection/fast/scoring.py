@@ -50,7 +50,7 @@ def score(
 
 
 def evaluation_of(request: ScoringRequest, parameters: DetectionParameters) -> Evaluation | ReferenceNeeded:
-    """Return the function that scores or explains a submission, or the reason why there is none."""
+    """Return the function that scores or explains a submission, or why the reference implementation is needed."""
     wanted = request.report
     if wanted.explains and parameters.protocol == "fiftyone":
         return ReferenceNeeded.EXPLANATION

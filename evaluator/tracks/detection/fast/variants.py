@@ -88,8 +88,9 @@ def of_size(in_split: Mask, size: int) -> Roles:
 def ablated(in_split: Mask, *, plain: bool, verified_only: bool, group_weight: int) -> Roles:
     """Return the role of each code, such as true positive, under a combination of rules in the ablation table.
 
-    A code encodes the outcome of a curve entry. If ``plain`` is true, the copies of boxes that the
-    hierarchy adds are left out. The group-of weight is 0 or 1.
+    A code encodes the outcome of a curve entry. If ``plain`` is true, the copies of boxes that the hierarchy adds are
+    left out. If ``verified_only`` is false, predictions of unverified classes are false positives. ``group_weight`` is
+    0 or 1, because the table has a row for each of these weights.
     """
     if plain:
         true, false, unverified = PLAIN == PLAIN_HIT, PLAIN == PLAIN_FALSE, PLAIN == PLAIN_UNVERIFIED

@@ -100,7 +100,7 @@ def decide(outcomes: NDArray[np.uint8], merged: MergedPairs) -> NDArray[np.int64
     """
     hits, _, fixing = merged.winners
     triplets = np.flatnonzero((hits < 0) & (fixing >= 0))
-    # Pairs in images that are not scored keep the outcome UNKNOWN.
+    # Pairs in images that are not scored are left out here, so that they keep the outcome UNKNOWN.
     triplets = triplets[outcomes[fixing[triplets]] >= FALSE]
     outcomes[fixing[triplets]] += FIXABLE - FALSE
     hits = hits[hits >= 0]

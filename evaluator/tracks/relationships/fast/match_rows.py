@@ -69,7 +69,7 @@ class ExplainedRows:
     ----------
     truth : RelationshipsTruth
     reader : RelationshipReader
-        A reader that has not read anything yet. It was created with ``keeps_numbers``.
+        A reader that has not read anything yet. It keeps the labels, confidences and coordinates of pairs.
     submission : FileVersion
     resources : Resources
     best : float64 array of shape (3 × triplets, 9)

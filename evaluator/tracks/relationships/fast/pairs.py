@@ -105,7 +105,7 @@ class MergedPairs:
 
 
 def joined(readers: Sequence[RelationshipReader], name: str) -> NDArray[Any]:
-    """Return the entries of all threads in the array ``name`` of their states."""
+    """Return the arrays ``name`` of the states of all threads, concatenated without their unused elements."""
     return np.concatenate([getattr(reader.state, name)[: reader.entries] for reader in readers])
 
 
@@ -130,7 +130,7 @@ def private_codes(entries: PairEntries, usage: NDArray[np.int8]) -> NDArray[np.u
 def buckets_of(
     entries: PairEntries, curves: Integers, private: NDArray[np.uint32], misses: Sequence[NDArray[np.bool_]], count: int
 ) -> list[EntryBuckets]:
-    """Distribute entries to the buckets of their curves, once for each array of ``misses``.
+    """Return the entries, distributed to the buckets of their curves, once for each array of ``misses``.
 
     ``curves`` contains the index of each entry's curve, ``count`` is the number of curves, and ``private`` is the
     result of :func:`private_codes`.
@@ -149,8 +149,9 @@ class RelationshipBuckets:
     ----------
     by_relation, pooled : two EntryBuckets each
         The entries of relationships, and the entries of phrases. Each curve has a bucket for public images and a bucket
-        for private images. The curves of the report are followed by the curve for unknown relations and the curves for
-        pairs that are not scored.
+        for private images. In ``by_relation``, the curves of the report are followed by the curve for unknown relations
+        and the curves for pairs that are not scored. In ``pooled``, a single curve for pairs that are not scored
+        follows the curve of the report.
     """
 
     by_relation: list[EntryBuckets]

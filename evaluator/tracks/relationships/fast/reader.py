@@ -155,9 +155,9 @@ class RelationshipReader:
 
     @property
     def images(self) -> int:
-        """The number of images read so far. With one row per prediction, it is an upper bound.
+        """The number of images read so far, or an upper bound if the file has one row per prediction.
 
-        In that case, an image that is not in the ground truth is counted once for each of its rows.
+        In such a file, an image that is not in the ground truth is counted once for each of its rows.
         """
         if self.header.kaggle:
             return int(self.state.counts[IMAGES])
@@ -195,8 +195,8 @@ class RelationshipReader:
     def _make_room(self, entries: int, *, lines: int) -> None:
         """Enlarge the arrays unless there is room for ``entries`` more pairs and ``lines`` hashes of image ids.
 
-        If the arrays of predicted pairs (as entries of precision/recall curves) are enlarged, their size at least
-        doubles, so that copying is rare. Unused elements of the arrays occupy no physical memory.
+        When the arrays of pairs are enlarged, their size at least doubles, so that copying is rare. Unused elements
+        of the arrays occupy no physical memory.
         """
         state, needed = self.state, self.entries + entries
         if needed > len(state.confidences):

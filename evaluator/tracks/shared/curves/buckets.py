@@ -23,7 +23,7 @@ HALVES = {"all": (0, 1), "public": (0,), "private": (1,)}
 class EntryBuckets:
     """The sort keys of all entries in precision/recall curves, bucket by bucket.
 
-    The entries have no negative confidences, and none of them is a partial hit.
+    The entries have no negative confidences, and none of them is a partial hit (a hit with a weight below 1).
 
     The number of a bucket is class × 2, plus 1 for private images.
 

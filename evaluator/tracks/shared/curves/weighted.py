@@ -1,7 +1,8 @@
 """Sorts curve entries that may have partial weights or negative confidences, and computes average precisions.
 
-The interface is that of :class:`~evaluator.tracks.shared.curves.buckets.EntryBuckets`, whose sort keys have no room for
-a third kind of entry or for the sign of a confidence. Here, a 2-byte code is sorted with each key.
+The interface is that of :class:`~evaluator.tracks.shared.curves.buckets.EntryBuckets`. The sort keys of that class
+cannot encode partial hits (hits with a weight below 1) or negative confidences. Here, each key is sorted together with
+a 2-byte code.
 """
 
 from collections.abc import Sequence
@@ -57,8 +58,8 @@ class WeightedBuckets:
     def average_precisions(self, positives: NDArray[np.float64], halves: Sequence[int]) -> NDArray[np.float64]:
         """Return the average precision of each class in ``positives``, NaN for a class without positives.
 
-        All curves are computed. For the reason, and for the parameters, see
-        :meth:`~evaluator.tracks.shared.curves.buckets.EntryBuckets.average_precisions`.
+        The parameters are those of :meth:`~evaluator.tracks.shared.curves.buckets.EntryBuckets.average_precisions`,
+        which also explains why all curves are computed.
         """
         roles: Roles = np.full((1, CODES), LEFT_OUT, np.uint8)
         roles[0, : len(_CODES)] = np.where(np.isin(HALF, halves), ROLE, LEFT_OUT)

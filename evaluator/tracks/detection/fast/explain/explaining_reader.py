@@ -56,7 +56,8 @@ class ExplainingReader(CollectingReader):
     segments : list of (float64 array, uint32 array)
         The confidences of precision/recall curve entries, and codes for their outcomes.
     confusions : list of int64 arrays
-        The codes of false positives with a wrong class.
+        The false positives with a wrong class, in the format of ``confusions`` in
+        :class:`evaluator.kernels.detection.explained.Outcomes`.
     """
 
     def __init__(
@@ -110,10 +111,10 @@ class ExplainingReader(CollectingReader):
         self.confusions.append(self.outcomes.confusions[:confusions].copy())
 
     def judge(self, found: Predictions) -> tuple[Predictions, NDArray[np.int64]]:
-        """Write the outcomes of predictions to ``overlaps`` and ``outcomes``, with a row for each judged prediction.
+        """Determine the outcomes of predictions and their copies, and write them to ``overlaps`` and ``outcomes``.
 
-        Return the judged predictions: the given predictions and, if they are expanded, their copies for ancestors. Also
-        return, for each judged prediction, the index of the given prediction that it equals or was copied from.
+        Return the given predictions and, if predictions are expanded, their copies for ancestors. Also return, for each
+        returned prediction, the index of the given prediction that it equals or was copied from.
         """
         origins = np.arange(len(found.images))
         if len(self.full_truth.ancestors):

@@ -87,7 +87,10 @@ class ExplainedRows:
                 yield sorted_by(ranks, joined(pieces))
 
     def _kept(self) -> tuple[list[Predictions], NDArray[np.int64]]:
-        """Return the predictions of each block of the file, and the position of each image among all images, from 0."""
+        """Return the predictions of each block of the file, and the position of each image in the order of the rows.
+
+        Images are in the order of their first prediction whose label is known. Images without one come last.
+        """
         kept, seen, unseen = [], 0, len(self.truth.images)
         ranks = np.full(unseen, unseen)
         for buffer, stop, _ in read_again(self.submission, self.resources):

@@ -86,7 +86,7 @@ class ObjectNumbers:
 
     @property
     def lost_by_kind(self) -> list[float]:
-        """The sum of :attr:`lost` over all classes, added as in the reference implementation."""
+        """The sum of :attr:`lost` over all classes, with the rounding errors of the reference implementation."""
         found = [0.0] * len(DETECTION_KINDS)
         found[MISSED] = float(self._of_kind(MISSED).sum())
         found[GROUP_OF] = float(np.full(len(self.groups), self.group_weight).sum())
