@@ -16,6 +16,7 @@ from evaluator import scoring
 from evaluator.problems import Findings, InvalidParameters, InvalidSubmission, InvalidTruth, Problem
 from evaluator.report import Report, SplitReport
 from evaluator.request import ScoringRequest
+from server.challenges.models import Phase
 from server.submissions.defect_advice import ADVICE
 from server.submissions.models import FINISHED, Failure, Fault, QuotaEntry, Status, Submission
 from server.submissions.services import leases, lifecycle, quota, sweeping
@@ -190,3 +191,11 @@ def test_every_failure_of_the_platform_raises_an_alarm(
         end.status == Status.FAILED
     )
     assert "secret" not in caplog.text
+
+
+def test_a_score_for_a_deleted_phase_is_not_recorded(make: Make, phase: Phase) -> None:
+    claimed = leases.claim(Submission, make.submission(phase).pk)
+    assert claimed is not None
+    truth, report = phase.truths.get(), {"signature": "s", "splits": {}}
+    Phase.objects.get(pk=phase.pk).delete()
+    assert not lifecycle.record(claimed, truth=truth, report=report, cpu_seconds=1.5)

@@ -8,7 +8,6 @@ from uuid import uuid4
 import pytest
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
-from server.challenges.models import Phase
 from server.errors import Refused
 from server.submissions.models import Evaluation, Failure, QuotaEntry, Score, Status, Submission
 from server.submissions.services import leases, lifecycle, quota
@@ -276,12 +275,6 @@ def test_the_worker_of_a_cancelled_submission_records_nothing(make: Make, runnin
     lifecycle.cancel(submission=now_of(running), by=make.user(is_staff=True))
     assert not record(running)
     assert not lifecycle.report_progress(running, stage="scoring", progress=0.9)
-
-
-def test_a_score_for_a_deleted_phase_is_not_recorded(running: Submission) -> None:
-    phase, truth = running.phase, running.phase.truth
-    Phase.objects.get(pk=phase.pk).delete()
-    assert not lifecycle.record(running, truth=truth, report=REPORT, cpu_seconds=1.5)
 
 
 def test_cancelling_twice_has_no_further_effect(make: Make, queued: Submission) -> None:
