@@ -7,7 +7,7 @@ from django.db import connection, models
 
 from evaluator.dates import in_utc
 
-SQLITE_NOW, POSTGRESQL_NOW = "strftime('%Y-%m-%d %H:%M:%f', 'now')", "statement_timestamp()"
+SQLITE_NOW, POSTGRESQL_NOW = "strftime('%%Y-%%m-%%d %%H:%%M:%%f', 'now')", "statement_timestamp()"
 
 
 def database_now() -> datetime:
@@ -20,7 +20,7 @@ def database_now() -> datetime:
 
 def now_expression() -> str:
     """Return the SQL expression for the database's time, with percent signs doubled for a statement with parameters."""
-    return SQLITE_NOW.replace("%", "%%") if connection.vendor == "sqlite" else POSTGRESQL_NOW
+    return SQLITE_NOW if connection.vendor == "sqlite" else POSTGRESQL_NOW
 
 
 def time_of(now: Any) -> datetime:
@@ -35,7 +35,7 @@ class DatabaseNow(models.Func):
     output_field = models.DateTimeField()
 
     def as_sqlite(self, compiler: Any, connection: Any, **extra_context: Any) -> Any:
-        return SQLITE_NOW.replace("%", "%%"), ()
+        return SQLITE_NOW, ()
 
 
 def is_over(deadline: datetime | None, now: datetime) -> bool:

@@ -23,10 +23,11 @@ def select(statement: str, words: Collection[Any], keys: Collection[Any] = ()) -
         return list(cursor.fetchall())
 
 
-def execute(statement: str, words: Collection[Any], keys: Collection[Any] = ()) -> None:
-    """Run a statement that returns no rows."""
+def execute(statement: str, words: Collection[Any], keys: Collection[Any] = ()) -> int:
+    """Run a statement that returns no rows, with the same parameters as `select`. Return the number of changed rows."""
     with connection.cursor() as cursor:
         cursor.execute(statement.format(marks(keys)), [*words, *keys])
+        return int(cursor.rowcount)
 
 
 def insert(
@@ -92,19 +93,14 @@ def update(model: type[Model], keys: Collection[Any], *, where: Mapping[str, Any
 
     Rows are not changed if a field differs from its value in `where`. Return the number of changed rows.
     """
+    if not keys:
+        return 0
     meta, database = cast(Any, model._meta), connections[DEFAULT_DB_ALIAS]
     changes, words = equations(meta, values, database)
     conditions, required = equations(meta, where or {}, database)
-    rows = " AND ".join([f"{meta.pk.column} IN ({{}})", *conditions])
+    rows = " AND ".join([*conditions, f"{meta.pk.column} IN ({{}})"])
     ids = [meta.pk.get_db_prep_value(key, database) for key in keys]
-    if not ids:
-        return 0
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"UPDATE {meta.db_table} SET {', '.join(changes)} WHERE {rows.format(marks(ids))}",
-            [*words, *ids, *required],
-        )
-        return int(cursor.rowcount)
+    return execute(f"UPDATE {meta.db_table} SET {', '.join(changes)} WHERE {rows}", [*words, *required], ids)
 
 
 def equations(meta: Any, values: Mapping[str, Any], database: BaseDatabaseWrapper) -> tuple[list[str], list[Any]]:

@@ -9,19 +9,20 @@ from typing import Any
 import django.db.models.deletion
 from django.db import migrations, models
 
-FOREIGN_KEYS = {
-    "evaluation": "submission",
-    "explanation": "evaluation",
-    "replicates": "evaluation",
-    "rerun": "submission",
-    "score": "evaluation",
-    "submission": "phase",
-}
+# (model, field, related model, related name)
+FOREIGN_KEYS = (
+    ("evaluation", "submission", "submissions.submission", "evaluations"),
+    ("explanation", "evaluation", "submissions.evaluation", "explanations"),
+    ("replicates", "evaluation", "submissions.evaluation", "replicates"),
+    ("rerun", "submission", "submissions.submission", "reruns"),
+    ("score", "evaluation", "submissions.evaluation", "scores"),
+    ("submission", "phase", "challenges.phase", "submissions"),
+)
 
 
 def drop_indexes(apps: Any, schema_editor: Any) -> None:
     connection = schema_editor.connection
-    for name, field in FOREIGN_KEYS.items():
+    for name, field, *_ in FOREIGN_KEYS:
         model = apps.get_model("submissions", name)
         table, column = model._meta.db_table, model._meta.get_field(field).column
         with connection.cursor() as cursor:
@@ -32,7 +33,7 @@ def drop_indexes(apps: Any, schema_editor: Any) -> None:
 
 
 def create_indexes(apps: Any, schema_editor: Any) -> None:
-    for name, field in FOREIGN_KEYS.items():
+    for name, field, *_ in FOREIGN_KEYS:
         model = apps.get_model("submissions", name)
         schema_editor.execute(schema_editor._create_index_sql(model, fields=[model._meta.get_field(field)]))
 
@@ -52,13 +53,6 @@ class Migration(migrations.Migration):
     operations = [
         migrations.SeparateDatabaseAndState(
             database_operations=[migrations.RunPython(drop_indexes, create_indexes)],
-            state_operations=[
-                without_index("evaluation", "submission", "submissions.submission", "evaluations"),
-                without_index("explanation", "evaluation", "submissions.evaluation", "explanations"),
-                without_index("replicates", "evaluation", "submissions.evaluation", "replicates"),
-                without_index("rerun", "submission", "submissions.submission", "reruns"),
-                without_index("score", "evaluation", "submissions.evaluation", "scores"),
-                without_index("submission", "phase", "challenges.phase", "submissions"),
-            ],
+            state_operations=[without_index(*foreign_key) for foreign_key in FOREIGN_KEYS],
         ),
     ]
