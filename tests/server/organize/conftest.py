@@ -1,10 +1,7 @@
 """A small challenge bundle that each test can change, and a function that imports it."""
 
-import json
 from collections.abc import Callable
-from contextlib import redirect_stdout
 from hashlib import sha256
-from io import StringIO
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -13,7 +10,7 @@ import pytest
 from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from evaluator import __version__
-from evaluator.cli import check_bundle, main
+from evaluator.cli import check_bundle
 from server.organize import podium
 from server.organize.services import importing, truths
 
@@ -92,16 +89,8 @@ def quick_podium(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
 
 @pytest.fixture
 def one_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run `podium` in the test process, which has already loaded numpy, instead of in child processes."""
-
-    def answer(*words: str) -> dict[str, Any]:
-        with redirect_stdout(StringIO()) as printed:
-            main([*words, "--json"])
-        output: dict[str, Any] = json.loads(printed.getvalue())
-        return output
-
-    monkeypatch.setattr(podium, "answer", answer)
-    monkeypatch.setattr(check_bundle, "_podium", answer)
+    """Run the commands of `podium check-bundle` in the test process, like those of the server."""
+    monkeypatch.setattr(check_bundle, "_podium", podium.answer)
 
 
 @pytest.fixture
