@@ -89,8 +89,8 @@ class Contained(Running):
                 os.kill(first, signal.SIGKILL)
                 self.process.wait(ENOUGH_SECONDS)
 
-    def start(self) -> "Contained":
-        """Start the container and wait until its HEALTHCHECK succeeds."""
-        super().start()
+    def start(self, *, migrated: bool = False) -> "Contained":
+        """Start the container and wait until its HEALTHCHECK succeeds. The container's user creates the database."""
+        super().start(migrated=migrated)
         wait_for(lambda: self.check_health().returncode == 0)
         return self
