@@ -13,6 +13,7 @@ import uuid
 from collections import Counter
 from contextlib import ExitStack, closing, suppress
 from copy import copy
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,11 @@ def command_line(process: Path) -> str:
     with suppress(OSError):
         return (process / "cmdline").read_bytes().replace(b"\0", b" ").decode()
     return ""
+
+
+def as_in_sqlite(value: Any) -> Any:
+    """Convert a value that PostgreSQL returned to the value that Django stores in SQLite, if it is a time."""
+    return str(value.astimezone(UTC).replace(tzinfo=None)) if isinstance(value, datetime) else value
 
 
 def parent_of(process: int) -> int:
@@ -149,10 +155,14 @@ class Running:
         raise AssertionError(f"in each of {TRIES} attempts, the database was being written when {words} was stopped")
 
     def rows(self, query: str, *values: Any, seconds: float = 30) -> list[tuple[Any, ...]]:
-        """Return the rows of a database query. Wait at most `seconds` for SQLite's lock."""
+        """Return the rows of a database query. Times are text as Django stores them in SQLite.
+
+        Wait at most `seconds` for SQLite's lock.
+        """
         if url := self.environment.get("DATABASE_URL"):
             with psycopg.connect(url) as connection:
-                return connection.execute(query.replace("?", "%s"), values).fetchall()
+                found = connection.execute(query.replace("?", "%s"), values).fetchall()
+            return [tuple(as_in_sqlite(value) for value in row) for row in found]
         with closing(sqlite3.connect(self.home / "podium.sqlite3", timeout=seconds)) as database:
             return database.execute(query, values).fetchall()
 
