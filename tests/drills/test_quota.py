@@ -154,11 +154,9 @@ def test_the_clock_of_the_database_decides_whether_an_upload_is_in_time(
     assert service.count("submissions_submission") == taken
 
 
-def moment(told: Any) -> datetime:
-    """Convert a timestamp, or a time returned by the database driver, to a datetime."""
-    if isinstance(told, float):
-        return datetime.fromtimestamp(told, UTC)
-    return told if isinstance(told, datetime) else datetime.fromisoformat(told)
+def moment(told: float | str) -> datetime:
+    """Convert a timestamp, or a time from the database, to a datetime."""
+    return datetime.fromtimestamp(told, UTC) if isinstance(told, float) else datetime.fromisoformat(told)
 
 
 def judged_rightly(attempt: Attempt, deadline: float) -> bool:

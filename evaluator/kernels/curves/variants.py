@@ -9,6 +9,7 @@ the same curves. The entries are sorted only once for all variants. The referenc
 import numpy as np
 from numba import types
 
+from evaluator.kernels.curves.sorting import SCRATCH, sort
 from evaluator.kernels.jit import inlined, kernel, read_only, subroutine
 from evaluator.kernels.text.bits import as_bits
 
@@ -19,10 +20,7 @@ CODES = 1 << CODE_BITS
 # the track.
 LEFT_OUT, TRUE, FALSE, PARTIAL = range(4)
 
-FEW = 48  # Curves with fewer entries than this are sorted by insertion, which is faster for short arrays.
-DIGITS, DIGIT_VALUES = 8, 256  # A sort key has eight digits of eight bits.
 SIGN = np.uint64(1 << 63)
-_8, _255 = np.uint64(8), np.uint64(255)
 
 
 @kernel(types.uint32[::1], types.int64, types.int64[:, ::1], types.int64[::1])
@@ -77,79 +75,11 @@ def scatter_codes(confidences, entries, next_free, keys, codes):
         next_free[curve] = at + 1
 
 
-@subroutine
-def _insertion_sort(keys, codes):
-    for entry in range(1, len(keys)):
-        key, code, at = keys[entry], codes[entry], entry
-        while at > 0 and keys[at - 1] > key:
-            keys[at], codes[at] = keys[at - 1], codes[at - 1]
-            at -= 1
-        keys[at], codes[at] = key, code
-
-
-@inlined
-def _digit(key, number):
-    return (key >> (_8 * np.uint64(number))) & _255
-
-
-@subroutine
-def _count_digits(keys, tally):
-    tally[:, :] = 0
-    for key in keys:
-        for digit in range(DIGITS):
-            tally[digit, _digit(key, digit)] += 1
-
-
-@subroutine
-def _move(source, source_codes, target, target_codes, digit, tally):
-    """Write curve entries to ``target``, ordered by one digit of their sort keys. This is one pass of a radix sort.
-
-    Entries with the same digit keep their order.
-    """
-    position = 0
-    for value in range(DIGIT_VALUES):
-        count = tally[value]
-        tally[value] = position
-        position += count
-    for entry in range(len(source)):
-        value = _digit(source[entry], digit)
-        at = tally[value]
-        target[at], target_codes[at] = source[entry], source_codes[entry]
-        tally[value] = at + 1
-
-
-@subroutine
-def _sort(keys, codes, other_keys, other_codes, tally):
-    """Sort the keys of curve entries in ascending order, and move the codes of the entries with them.
-
-    The last three arguments are scratch memory.
-
-    A radix sort from the lowest to the highest digit is faster than a sort that compares keys, because the codes have
-    to be moved with the keys. Digits that are equal in all keys are skipped.
-    """
-    if len(keys) < FEW:
-        _insertion_sort(keys, codes)
-        return
-    _count_digits(keys, tally)
-    is_moved = False
-    for digit in range(DIGITS):
-        if tally[digit, _digit(keys[0], digit)] == len(keys):
-            continue
-        if is_moved:
-            _move(other_keys[: len(keys)], other_codes, keys, codes, digit, tally[digit])
-        else:
-            _move(keys, codes, other_keys, other_codes, digit, tally[digit])
-        is_moved = not is_moved
-    if is_moved:
-        for entry in range(len(keys)):
-            keys[entry], codes[entry] = other_keys[entry], other_codes[entry]
-
-
 @kernel(
     *(types.uint64[::1], types.uint16[::1], types.int64[::1], types.int64, types.int64),
-    *(types.uint64[::1], types.uint16[::1], types.int64[:, ::1]),
+    *(SCRATCH, types.uint16[::1]),
 )
-def sort_curves(keys, codes, ends, first, stop, other_keys, other_codes, tally):
+def sort_curves(keys, codes, ends, first, stop, scratch, scratch_codes):
     """Sort the entries of the curves from ``first`` to ``stop`` by ascending confidence.
 
     Parameters
@@ -159,14 +89,12 @@ def sort_curves(keys, codes, ends, first, stop, other_keys, other_codes, tally):
     ends : int64 array of shape (curves + 1,)
         Start of each curve in ``keys``, and the end of the last curve.
     first, stop : int64
-    other_keys, other_codes : uint64 and uint16 arrays, as long as the longest curve
-        Scratch memory.
-    tally : int64 array of shape (DIGITS, DIGIT_VALUES)
-        Scratch memory.
+    scratch : Scratch
+    scratch_codes : uint16 array, as long as the longest curve
     """
     for curve in range(first, stop):
         part = slice(ends[curve], ends[curve + 1])
-        _sort(keys[part], codes[part], other_keys, other_codes, tally)
+        sort(keys[part], codes[part], scratch, scratch_codes)
 
 
 @subroutine

@@ -11,7 +11,7 @@ from evaluator.kernels.detection.matching import (
     set_class_positions,
 )
 from evaluator.kernels.detection.state import STATE, TRUTH
-from evaluator.kernels.jit import kernel, subroutine
+from evaluator.kernels.jit import inlined, kernel, subroutine
 from evaluator.kernels.reading import (
     DONE,
     NOT_PLAIN,
@@ -20,10 +20,59 @@ from evaluator.kernels.reading import (
     next_image,
 )
 from evaluator.kernels.text.bits import byte_at
-from evaluator.kernels.text.lookup import is_plain, text_at
-from evaluator.kernels.text.prediction_strings import BLANK, TAB, after_blanks, after_line, token_number_at
+from evaluator.kernels.text.decimals import short_number
+from evaluator.kernels.text.lookup import after_text, code_of, is_plain
+from evaluator.kernels.text.prediction_strings import (
+    BLANK,
+    TAB,
+    after_blanks,
+    after_line,
+    six_ends_at,
+    token_number_at,
+)
+from evaluator.kernels.text.vectors import four_numbers
 
 NO_IMAGE = -1
+
+
+@inlined
+def _plain_prediction_at(data, at):
+    """Read a prediction in the most common notation, with its coordinates at once. The label is not looked up.
+
+    Returns
+    -------
+    label_end : int64
+        The offset after the label, which may be empty.
+    confidence : float64
+    coordinates : four float64
+        XMin, XMax, YMin, YMax.
+    end : int64
+        The offset after the prediction; 0 if :func:`_any_prediction_at` is needed to read it.
+    """
+    ends, found = six_ends_at(data, at)
+    begins = (ends[1] + 1, ends[2] + 1, ends[3] + 1, ends[4] + 1)
+    sizes = (ends[2] - begins[0], ends[3] - begins[1], ends[4] - begins[2], ends[5] - begins[3])
+    x_min, y_min, x_max, y_max, are_short = four_numbers(data, begins, sizes)
+    confidence, is_short = short_number(data, ends[0] + 1, ends[1] - ends[0] - 1)
+    end = ends[5] if found and are_short and is_short else 0
+    return ends[0], confidence, (x_min, x_max, y_min, y_max), end
+
+
+@subroutine
+def _any_prediction_at(data, at):
+    """Read a prediction, token by token. The results are those of :func:`_plain_prediction_at`.
+
+    The last of them, ``end``, is 0 if the prediction cannot be read by a kernel.
+    """
+    label_end, end = after_text(data, at), 0
+    if label_end > at and (byte_at(data, label_end) == BLANK or byte_at(data, label_end) == TAB):
+        end = label_end + 1
+    confidence, end = token_number_at(data, end)
+    x_min, end = token_number_at(data, end)
+    y_min, end = token_number_at(data, end)
+    x_max, end = token_number_at(data, end)
+    y_max, end = token_number_at(data, end)
+    return label_end, confidence, (x_min, x_max, y_min, y_max), end
 
 
 @subroutine
@@ -33,28 +82,23 @@ def _read_string(data, at, truth, state, threshold, image, offsets):
     The offset is 0 if the line cannot be read by a kernel; the reference implementation then reads the file.
     """
     while True:
-        begin = at = after_blanks(data, at)
-        label, end, _ = text_at(data, at, truth.labels)
-        if end == begin:
-            at = after_line(data, begin)
-            return at
-        if byte_at(data, end) != BLANK and byte_at(data, end) != TAB:
-            return 0
-        confidence, at = token_number_at(data, end + 1)
-        x_min, at = token_number_at(data, at)
-        y_min, at = token_number_at(data, at)
-        x_max, at = token_number_at(data, at)
-        y_max, at = token_number_at(data, at)
-        if at == 0:
-            return 0
+        begin = after_blanks(data, at)
+        label_end, confidence, coordinates, at = _plain_prediction_at(data, begin)
+        if at == 0 or label_end == begin:
+            label_end, confidence, coordinates, at = _any_prediction_at(data, begin)
+            if label_end == begin:
+                at = after_line(data, begin)
+                return at
+            if at == 0:
+                return 0
         state.counts[PREDICTIONS] += 1
-        if label < 0 and (truth.closed[1] or not is_plain(data, begin, end)):
+        label = code_of(data, begin, label_end, truth.labels)
+        if label < 0 and (truth.closed[1] or not is_plain(data, begin, label_end)):
             return 0
         if image == NO_IMAGE:
             continue
         state.counts[UNKNOWN_LABELS] += label < 0 or label >= truth.listed
         position = np.int64(state.class_positions[label]) if label >= 0 else np.int64(-1)
-        coordinates = (x_min, x_max, y_min, y_max)
         add_prediction(truth, state, offsets, threshold, image, label, position, confidence, coordinates)
 
 
@@ -65,7 +109,7 @@ def read_strings(data, at, stop, truth, state, threshold, group_kind):
     Parameters
     ----------
     data : uint8 array
-        Must be readable for 24 bytes beyond ``stop``. The function keeps no reference to the array.
+        Must be readable for 64 bytes beyond ``stop``. The function keeps no reference to the array.
     at, stop : int64
         Offsets of the first line and of the end; the byte at ``stop - 1`` is a line feed.
     truth : KernelTruth

@@ -9,49 +9,31 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
-from numba import config, types
+from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from evaluator.kernels.jit import inlined, subroutine
-from evaluator.kernels.text.bits import byte_at, digits_in, first_bytes, prefetch, trailing_zeros, word_at
-from evaluator.kernels.text.decimals import BYTE, POINT_AFTER_XOR, TENS, WHOLE_TENS, ZEROS, number_at, number_of
-from evaluator.kernels.text.lookup import HASH_MULTIPLIER, hashed, is_plain, slot_of, text_at
+from evaluator.kernels.text.bits import byte_at, digits_in, prefetch, trailing_zeros, word_at
+from evaluator.kernels.text.decimals import (
+    BYTE,
+    POINT_AFTER_XOR,
+    TENS,
+    WHOLE_TENS,
+    ZEROS,
+    number_at,
+    number_of,
+    short_number,
+)
+from evaluator.kernels.text.lookup import code_of_short, is_plain, text_at
+from evaluator.kernels.text.vectors import WIDTH, ends_and_blanks_at, four_numbers
 
-WIDTH = 64
 BATCH_ROWS = 64
 EIGHT = 8
 LANES = 16
 # Data is prefetched this many bytes before it is read. The distance is about the size of a batch.
 AHEAD = 8192
-COMMA, BLANK = 0x2C, 0x20
-_0, _1, _2, _8, _9 = (np.uint64(number) for number in (0, 1, 2, 8, 9))
-
-
-@intrinsic
-def _ends_at(context: Any, data: Any, at: Any) -> Any:
-    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        vector = ir.VectorType(ir.IntType(8), WIDTH)
-        array = context.make_array(signature.args[0])(context, builder, arguments[0])
-        address = builder.gep(array.data, [arguments[1]])
-        there = builder.load(builder.bitcast(address, vector.as_pointer()), align=1)
-        comma, blank = (ir.Constant(vector, [value] * WIDTH) for value in (COMMA, BLANK))
-        ends = builder.or_(builder.icmp_unsigned("==", there, comma), builder.icmp_unsigned("<=", there, blank))
-        return builder.bitcast(ends, ir.IntType(WIDTH))
-
-    return types.uint64(data, types.int64), build
-
-
-@inlined
-def _checked_ends_at(data, at):
-    ends = _0
-    for offset in range(WIDTH):
-        ends |= np.uint64(data[at + offset] == COMMA or data[at + offset] <= BLANK) << np.uint64(offset)
-    return ends
-
-
-ends_at = _checked_ends_at if config.BOUNDSCHECK else _ends_at
-"""``ends_at(data, at)`` returns 64 bits, one for each byte from ``at`` on. A bit is set if the byte can end a cell."""
+_1, _2, _3, _8, _9 = (np.uint64(number) for number in (1, 2, 3, 8, 9))
 
 
 @intrinsic
@@ -117,7 +99,7 @@ def find_cell_ends(data, at, stop, ends):
     count = np.int64(1)
     while at < stop and count <= len(ends) - WIDTH - EIGHT:
         prefetch(data, at + AHEAD)
-        found = ends_at(data, at)
+        found, _ = ends_and_blanks_at(data, at)
         if stop - at < WIDTH:
             found &= (_1 << np.uint64(stop - at)) - _1
         first, count = count, count + np.int64(bits_set_in(found))
@@ -131,18 +113,6 @@ def find_cell_ends(data, at, stop, ends):
             first += EIGHT
         at += WIDTH
     return count - 1
-
-
-@inlined
-def _short_number(data, begin, size):
-    """Return (value, True) for a number with one digit before the point and 1 to 8 after it, else (NaN, False)."""
-    head, word = word_at(data, begin) ^ ZEROS, word_at(data, begin + 2) ^ ZEROS
-    digits = size - 2
-    plain = (head & BYTE) <= _9 and ((head >> _8) & BYTE) == POINT_AFTER_XOR
-    if not (plain and 0 < digits <= 8 and digits_in(word) >= digits):
-        return np.nan, False
-    whole = (head & BYTE) * WHOLE_TENS[np.uint64(digits)] + number_of(word, digits)
-    return np.float64(np.int64(whole)) / TENS[np.uint64(digits)], True
 
 
 @inlined
@@ -170,6 +140,35 @@ def _read_remaining(data, ends, first, step, values):
     return True
 
 
+@inlined
+def _read_four(data, ends, first, step, values, row):
+    """Read the cells of four rows, the first of which is ``first``. Return whether all numbers have a short notation.
+
+    If this is not the case, each number that has another notation becomes NaN.
+    """
+    one, two, three, four = first, first + step, first + 2 * step, first + 3 * step
+    begins = (
+        ends[np.uint64(one)] + 1,
+        ends[np.uint64(two)] + 1,
+        ends[np.uint64(three)] + 1,
+        ends[np.uint64(four)] + 1,
+    )
+    sizes = (
+        ends[np.uint64(one + 1)] - begins[0],
+        ends[np.uint64(two + 1)] - begins[1],
+        ends[np.uint64(three + 1)] - begins[2],
+        ends[np.uint64(four + 1)] - begins[3],
+    )
+    place = np.uint64(row)
+    values[place], values[place + _1], values[place + _2], values[place + _3], all_read = four_numbers(
+        data, begins, sizes
+    )
+    if not all_read:
+        for number in range(4):
+            values[place + np.uint64(number)], _ = short_number(data, begins[number], sizes[number])
+    return all_read
+
+
 @subroutine
 def numbers_of(data, ends, first, step, values):
     """Read every ``step``-th cell, starting with cell ``first``, as a number. Return whether all are numbers.
@@ -184,10 +183,12 @@ def numbers_of(data, ends, first, step, values):
     """
     all_read = True
     if ends[first + 1] - ends[first] <= 11:
-        for row in range(len(values)):
+        for row in range(0, len(values) - 3, 4):
+            all_read &= _read_four(data, ends, first + row * step, step, values, row)
+        for row in range(len(values) // 4 * 4, len(values)):
             cell = np.uint64(first + row * step)
             begin = ends[cell] + 1
-            values[np.uint64(row)], is_read = _short_number(data, begin, ends[cell + _1] - begin)
+            values[np.uint64(row)], is_read = short_number(data, begin, ends[cell + _1] - begin)
             all_read &= is_read
     else:
         for row in range(len(values)):
@@ -229,12 +230,8 @@ def codes_of(data, ends, first, step, index, closed, codes):
         cell = np.uint64(first + row * step)
         begin = ends[cell] + 1
         size = ends[cell + _1] - begin
-        one = first_bytes(word_at(data, begin), min(size, 8))
-        two = first_bytes(word_at(data, begin + 8), min(max(size - 8, 0), 8))
-        code = np.int64(index.slots[np.uint64(slot_of(hashed(HASH_MULTIPLIER, one, two), index.slots))])
-        start = np.uint64(index.starts[np.uint64(max(code, 0))])
-        short = code >= 0 and 0 < size <= 16 and np.uint64(index.starts[np.uint64(code + 1)]) == start + _2
-        if short and index.words[start] == one and index.words[start + _1] == two:
+        code = code_of_short(data, begin, size, index)
+        if code >= 0:
             codes[np.uint64(row)] = code
         else:
             codes[np.uint64(row)], accepted = _code_of_any(data, begin, begin + size, index, closed)

@@ -19,6 +19,7 @@ from evaluator.kernels.text.bits import (
     as_float,
     byte_at,
     digits_in,
+    first_bytes,
     high_product,
     leading_zeros,
     strtod,
@@ -73,8 +74,36 @@ def number_of(word, count):
 
 
 @inlined
+def short_number(data, begin, size):
+    """Convert the most common notation: one digit, a point and one to eight digits.
+
+    Parameters
+    ----------
+    data : uint8 array
+        Must be readable for 10 bytes from ``begin`` on.
+    begin, size : int64
+        Offset and length of the text.
+
+    Returns
+    -------
+    value : float64
+        NaN if the text has a different notation, which :func:`number_at` may be able to read.
+    is_short : bool
+        Whether the text has this notation.
+    """
+    head, word, digits = word_at(data, begin) ^ ZEROS, word_at(data, begin + 2) ^ ZEROS, size - 2
+    plain = (head & BYTE) <= _9 and ((head >> _8) & BYTE) == POINT_AFTER_XOR
+    if not (plain and 0 < digits <= 8 and digits_in(word) >= digits):
+        return np.nan, False
+    # All numbers are read as multiples of 10**-8. A float64 represents such an integer and 10**8 exactly, so the
+    # quotient is rounded only once.
+    whole = (head & BYTE) * WHOLE_TENS[8] + number_of(first_bytes(word, digits), 8)
+    return np.float64(np.int64(whole)) / TENS[8], True
+
+
+@inlined
 def short_number_at(data, at, stop):
-    """Read a number in the most common notation: one digit, a point and one to eight digits.
+    """Read a number in the notation of :func:`short_number`.
 
     Parameters
     ----------
@@ -87,17 +116,11 @@ def short_number_at(data, at, stop):
     -------
     value : float64
     end : int64
-        The offset after ``stop``; 0 if the number has a different notation, which :func:`number_at` may be able to
-        read.
+        The offset after ``stop``; 0 if the number has a different notation.
     """
-    head = word_at(data, at) ^ ZEROS
-    word = word_at(data, at + 2) ^ ZEROS
-    count = digits_in(word)
-    end = at + 2 + count
-    if (head & BYTE) > _9 or ((head >> _8) & BYTE) != POINT_AFTER_XOR or count == 0 or byte_at(data, end) != stop:
-        return 0.0, 0
-    whole = (head & BYTE) * WHOLE_TENS[np.uint64(count)] + number_of(word, count)
-    return np.float64(np.int64(whole)) / TENS[np.uint64(count)], end + 1
+    size = 2 + digits_in(word_at(data, at + 2) ^ ZEROS)
+    value, is_short = short_number(data, at, size)
+    return (value, at + size + 1) if is_short and byte_at(data, at + size) == stop else (0.0, 0)
 
 
 @subroutine

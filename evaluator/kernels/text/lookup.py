@@ -19,7 +19,7 @@ HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 EMPTY = -1
 SLOTS_PER_TEXT = 8
 MAX_CHARACTERS = 256
-_0, _29, _33 = np.uint64(0), np.uint64(29), np.uint64(33)
+_0, _1, _2, _29, _33 = (np.uint64(number) for number in (0, 1, 2, 29, 33))
 ONES, HIGHEST_BITS = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
 QUOTES = np.uint64(0x2222222222222222)
 
@@ -173,6 +173,40 @@ def text_at(data, at, index):
         end += count
         if count < 16:
             return _search(data, at, end, index, value), end, value
+
+
+@inlined
+def code_of_short(data, begin, size, index):
+    """Look up a string whose length is known. Return its code; -1 if it is not in the index or longer than 16 bytes."""
+    one = first_bytes(word_at(data, begin), min(size, 8))
+    two = first_bytes(word_at(data, begin + 8), min(max(size - 8, 0), 8))
+    code = np.int64(index.slots[np.uint64(slot_of(hashed(HASH_MULTIPLIER, one, two), index.slots))])
+    start = np.uint64(index.starts[np.uint64(max(code, 0))])
+    is_short = code >= 0 and 0 < size <= 16 and np.uint64(index.starts[np.uint64(code + 1)]) == start + _2
+    is_found = is_short and index.words[start] == one and index.words[start + _1] == two
+    return code if is_found else np.int64(EMPTY)
+
+
+@subroutine
+def _code_of_any(data, begin, index):
+    return text_at(data, begin, index)[0]
+
+
+@inlined
+def code_of(data, begin, end, index):
+    """Look up the string ``data[begin:end]``, which must not be empty. Return its code; -1 if it is not in the index."""
+    code = code_of_short(data, begin, end - begin, index)
+    return code if code >= 0 else _code_of_any(data, begin, index)
+
+
+@inlined
+def after_text(data, at):
+    """Return the offset of the first blank, comma or control character from ``at`` on."""
+    count = text_bytes_in(word_at(data, at))
+    while count == 8:
+        at += 8
+        count = text_bytes_in(word_at(data, at))
+    return at + count
 
 
 @kernel(read_only(types.uint8), INDEX, types.int64[::1])

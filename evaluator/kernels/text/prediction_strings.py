@@ -4,11 +4,15 @@ The functions return the offset after a token, which is a byte position in a blo
 they cannot read the token, for example because it is not in plain syntax (see :mod:`evaluator.kernels.reading`).
 """
 
+import numpy as np
+
 from evaluator.kernels.jit import inlined, subroutine
-from evaluator.kernels.text.bits import byte_at
+from evaluator.kernels.text.bits import byte_at, trailing_zeros
 from evaluator.kernels.text.decimals import long_number_at, number_at, short_number_at
+from evaluator.kernels.text.vectors import ends_and_blanks_at
 
 TAB, LINE_FEED, RETURN, BLANK, COMMA = 0x09, 0x0A, 0x0D, 0x20, 0x2C
+_0, _1 = np.uint64(0), np.uint64(1)
 
 
 @inlined
@@ -54,3 +58,34 @@ def token_number_at(data, at):
     if end == 0:
         return _any_token_number_at(data, at)
     return value, end
+
+
+@inlined
+def six_ends_at(data, at):
+    """Find the ends of the next six tokens at once, if they are close together, as almost always.
+
+    Parameters
+    ----------
+    data : uint8 array
+        Must be readable for 64 bytes from ``at`` on.
+    at : int64
+        Offset of the first token.
+
+    Returns
+    -------
+    ends : six int64
+        The offset after each token.
+    found : bool
+        Whether the last token ends within 64 bytes, and a blank follows each of the others. Otherwise, the ends are
+        arbitrary. Two blanks in succession enclose an empty token.
+    """
+    remaining, blanks = ends_and_blanks_at(data, at)
+    separators = remaining
+    one, remaining = at + np.int64(trailing_zeros(remaining)), remaining & (remaining - _1)
+    two, remaining = at + np.int64(trailing_zeros(remaining)), remaining & (remaining - _1)
+    three, remaining = at + np.int64(trailing_zeros(remaining)), remaining & (remaining - _1)
+    four, remaining = at + np.int64(trailing_zeros(remaining)), remaining & (remaining - _1)
+    five, remaining = at + np.int64(trailing_zeros(remaining)), remaining & (remaining - _1)
+    six = at + np.int64(trailing_zeros(remaining))
+    found = remaining != _0 and ((separators ^ remaining) & ~blanks) == _0
+    return (one, two, three, four, five, six), found

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from evaluator.catalog import RELATIONSHIPS
 from evaluator.files.notices import notice_unknown_relations
+from evaluator.kernels.curves.sorting import ascending
 from evaluator.kernels.relationships import state as relationships
 from evaluator.kernels.relationships.matching import merge
 from evaluator.kernels.relationships.state import KernelTruth
@@ -99,7 +100,7 @@ class MergedPairs:
         for missing, entries in zip(misses, winners, strict=False):
             missing[entries[entries >= 0]] = False
         confidences, images, relations = (joined(readers, name) for name in ("confidences", "images", "relations"))
-        order = np.argsort(confidences.view(np.uint64) << np.uint64(1) | misses[0])
+        order = ascending(confidences.view(np.uint64) << np.uint64(1) | misses[0])
         sorted_misses = [missing[order] for missing in misses]
         return cls(PairEntries(images[order], relations[order], confidences[order], sorted_misses), order, winners)
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.kernels.curves.average_precision import average_precisions, count, scatter
+from evaluator.kernels.curves.sorting import Scratch, sort_buckets
 
 Segments = list[tuple[NDArray[np.float64], NDArray[np.uint32]]]
 """Confidences and codes of curve entries, in several pairs of arrays.
@@ -57,22 +58,17 @@ class EntryBuckets:
             scatter(*segments.pop(), next_free, keys)
         return cls(keys, ends, hits_and_misses[:, 1])
 
-    def bucket(self, number: int) -> NDArray[np.uint64]:
-        """Return the sort keys of the precision/recall curve entries in a bucket, as a view of ``keys``."""
-        return self.keys[self.ends[number] : self.ends[number + 1]]
-
     def sort(self, threads: int) -> None:
         """Sort the keys of each bucket in place, in ascending order of confidence."""
-        several = np.flatnonzero(np.diff(self.ends) > 1).tolist()
         if len(self.keys) < WORTH_THREADS:
-            return self._sort(several)
+            return self._sort(0, 1)
         with ThreadPoolExecutor(threads) as pool:
-            for share in [pool.submit(self._sort, several[first::threads]) for first in range(threads)]:
+            for share in [pool.submit(self._sort, first, threads) for first in range(threads)]:
                 share.result()
 
-    def _sort(self, buckets: Sequence[int]) -> None:
-        for number in buckets:
-            self.bucket(number).sort()
+    def _sort(self, first: int, step: int) -> None:
+        longest = int(np.diff(self.ends).max(initial=0))
+        sort_buckets(self.keys, self.ends, first, step, Scratch.for_keys(longest))
 
     def counts(self, halves: Sequence[int]) -> NDArray[np.int64]:
         """Return the numbers of hits, of partial hits (always 0) and of false positives, shape (3, classes).

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.kernels.curves import variants as kernels
+from evaluator.kernels.curves.sorting import Scratch
 from evaluator.metrics.average_precision import Curve
 
 Segments = list[tuple[NDArray[np.float64], NDArray[np.uint32]]]
@@ -92,9 +93,8 @@ class CodedCurves:
                 done.result()
 
     def _sort(self, first: int, stop: int) -> None:
-        longest, tally = self._longest, np.empty((kernels.DIGITS, kernels.DIGIT_VALUES), np.int64)
-        scratch = np.empty(longest, np.uint64), np.empty(longest, np.uint16)
-        kernels.sort_curves(self.keys, self.codes, self.ends, first, stop, *scratch, tally)
+        scratch = Scratch.for_keys(self._longest), np.empty(self._longest, np.uint16)
+        kernels.sort_curves(self.keys, self.codes, self.ends, first, stop, *scratch)
 
     def areas(self, roles: Roles, positives: Numbers, partial_weight: float) -> Numbers:
         """Return the average precision of the first C curves in each variant, NaN for a curve without positives.

@@ -1,0 +1,140 @@
+"""Vector operations: the ends of cells among 64 characters, and the conversion of four numbers.
+
+LLVM translates vectors to the vector instructions of the processor. If bounds are checked, loops are used instead.
+"""
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import config, types
+from numba.extending import intrinsic
+
+from evaluator.kernels.jit import inlined
+from evaluator.kernels.text.bits import ALL, NO_DIGIT, TOPS
+from evaluator.kernels.text.decimals import ZEROS, short_number
+
+WIDTH = 64
+LANES = 4
+COMMA, BLANK, ZERO_POINT = 0x2C, 0x20, 0x2E30
+TWO_TO_52_BITS = 0x4330000000000000  # The bits of 2.0**52, a float64 whose lowest bit stands for 1.
+_0 = np.uint64(0)
+_Byte, _Half, _Lane, _Word, _Double = (*(ir.IntType(bits) for bits in (8, 16, 32, 64)), ir.DoubleType())
+
+
+def _same(kind: Any, value: Any) -> Any:
+    """Return a constant vector in which all elements have the same value."""
+    return ir.Constant(kind, [value] * kind.count)
+
+
+def _vector(builder: Any, kind: Any, values: Any) -> Any:
+    vector = ir.Constant(kind, ir.Undefined)
+    for lane, value in enumerate(values):
+        vector = builder.insert_element(vector, value, ir.Constant(_Lane, lane))
+    return vector
+
+
+def _load(builder: Any, data: Any, at: Any, kind: Any) -> Any:
+    return builder.load(builder.bitcast(builder.gep(data, [at]), kind.as_pointer()), align=1)
+
+
+@intrinsic
+def _ends_and_blanks_at(context: Any, data: Any, at: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        vector = ir.VectorType(_Byte, WIDTH)
+        array = context.make_array(signature.args[0])(context, builder, arguments[0])
+        there = _load(builder, array.data, arguments[1], vector)
+        comma = builder.icmp_unsigned("==", there, _same(vector, COMMA))
+        ends = builder.or_(comma, builder.icmp_unsigned("<=", there, _same(vector, BLANK)))
+        blanks = builder.icmp_unsigned("==", there, _same(vector, BLANK))
+        masks = [builder.bitcast(mask, _Word) for mask in (ends, blanks)]
+        return context.make_tuple(builder, signature.return_type, masks)
+
+    return types.UniTuple(types.uint64, 2)(data, types.int64), build
+
+
+@inlined
+def _checked_ends_and_blanks_at(data, at):
+    ends = blanks = _0
+    for offset in range(WIDTH):
+        ends |= np.uint64(data[at + offset] == COMMA or data[at + offset] <= BLANK) << np.uint64(offset)
+        blanks |= np.uint64(data[at + offset] == BLANK) << np.uint64(offset)
+    return ends, blanks
+
+
+def _eight_digits(builder: Any, digits: Any) -> Any:
+    """Convert the eight bytes of each word, which are digits from 0 to 9, to an integer. The first byte comes first."""
+    words = digits.type
+    halves, quarters = (ir.VectorType(ir.IntType(64 // parts), words.count * parts) for parts in (2, 4))
+    ones = builder.bitcast(digits, quarters)
+    tens = builder.mul(builder.and_(ones, _same(quarters, 0xFF)), _same(quarters, 10))
+    pairs = builder.add(tens, builder.lshr(ones, _same(quarters, 8)))
+    hundreds = builder.bitcast(builder.mul(pairs, _same(quarters, 100)), halves)
+    second = builder.lshr(builder.bitcast(pairs, halves), _same(halves, 16))
+    fours = builder.bitcast(builder.add(builder.and_(hundreds, _same(halves, 0xFFFF)), second), words)
+    upper = builder.mul(builder.and_(fours, _same(words, 0xFFFFFFFF)), _same(words, 10_000))
+    return builder.add(upper, builder.lshr(fours, _same(words, 32)))
+
+
+def _quotients(builder: Any, wholes: Any) -> Any:
+    """Convert integers below 2**52 to float64, and divide them by 10**8."""
+    doubles = ir.VectorType(_Double, wholes.type.count)
+    raised = builder.bitcast(builder.or_(wholes, _same(wholes.type, TWO_TO_52_BITS)), doubles)
+    return builder.fdiv(builder.fsub(raised, _same(doubles, float(2**52))), _same(doubles, 1e8))
+
+
+@intrinsic
+def _four_numbers(context: Any, data: Any, begins: Any, sizes: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        words = ir.VectorType(_Word, LANES)
+        array = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        begin, size = ([builder.extract_value(each, lane) for lane in range(LANES)] for each in arguments[1:])
+        # The first two characters of a number must be a digit and a point. The others, at most eight, are its decimals.
+        heads = _vector(builder, words, [builder.zext(_load(builder, array, at, _Half), _Word) for at in begin])
+        heads = builder.xor(heads, _same(words, ZERO_POINT))
+        places = [builder.add(at, ir.Constant(_Word, 2)) for at in begin]
+        texts = _vector(builder, words, [_load(builder, array, at, _Word) for at in places])
+        # The number of bits of each text that do not belong to the number. It must be from 0 to 56.
+        beyond = builder.sub(_same(words, 80), builder.mul(_vector(builder, words, size), _same(words, 8)))
+        shift = builder.and_(beyond, _same(words, 63))
+        decimals = builder.xor(texts, _same(words, int(ZEROS)))
+        decimals = builder.and_(decimals, builder.lshr(_same(words, int(ALL)), shift))
+        wholes = builder.add(builder.mul(heads, _same(words, 10**8)), _eight_digits(builder, decimals))
+        plain = builder.icmp_unsigned("==", beyond, shift)
+        plain = builder.and_(plain, builder.icmp_unsigned("<=", heads, _same(words, 9)))
+        large = builder.or_(builder.add(decimals, _same(words, int(NO_DIGIT))), decimals)
+        no_digits = builder.and_(large, _same(words, int(TOPS)))
+        plain = builder.and_(plain, builder.icmp_unsigned("==", no_digits, _same(words, 0)))
+        return context.make_tuple(builder, signature.return_type, _elements_and_all(builder, wholes, plain))
+
+    return types.Tuple((*(types.float64 for _ in range(LANES)), types.boolean))(data, begins, sizes), build
+
+
+def _elements_and_all(builder: Any, wholes: Any, plain: Any) -> list[Any]:
+    """Return the quotient of each element and 10**8, and then whether all elements of ``plain`` are true."""
+    quotients, mask = _quotients(builder, wholes), ir.IntType(LANES)
+    values = [builder.extract_element(quotients, ir.Constant(_Lane, lane)) for lane in range(LANES)]
+    return [*values, builder.icmp_unsigned("==", builder.bitcast(plain, mask), ir.Constant(mask, 2**LANES - 1))]
+
+
+@inlined
+def _checked_four_numbers(data, begins, sizes):
+    one, is_one = short_number(data, begins[0], sizes[0])
+    two, is_two = short_number(data, begins[1], sizes[1])
+    three, is_three = short_number(data, begins[2], sizes[2])
+    four, is_four = short_number(data, begins[3], sizes[3])
+    return one, two, three, four, is_one and is_two and is_three and is_four
+
+
+ends_and_blanks_at = _checked_ends_and_blanks_at if config.BOUNDSCHECK else _ends_and_blanks_at
+"""``ends_and_blanks_at(data, at)`` returns two words with a bit for each of the 64 bytes from ``at`` on.
+
+In the first word, a bit is set if the byte can end a cell or a token: a comma, a blank or a control character. In the
+second word, a bit is set if the byte is a blank. The data must be readable for 64 bytes.
+"""
+four_numbers = _checked_four_numbers if config.BOUNDSCHECK else _four_numbers
+"""``four_numbers(data, begins, sizes)`` reads four numbers as :func:`~.decimals.short_number` does, all at once.
+
+The numbers are the texts ``data[begin : begin + size]``. The result consists of four float64 and a bool: whether all
+texts are plain. Otherwise, the numbers are arbitrary.
+"""
