@@ -8,7 +8,7 @@ from numba import types
 
 from evaluator.kernels import CROWD, LOWEST_CONFIDENCE
 from evaluator.kernels.curves.average_precision import HIT, MISS
-from evaluator.kernels.detection.state import ALL_OF_IMAGE, COLLECTED, MAX_PER_IMAGE_AND_CLASS, NO_ENTRY, STATE, TRUTH
+from evaluator.kernels.detection.state import ALL_OF_IMAGE, CLAIMED, COLLECTED, MAX_PER_IMAGE_AND_CLASS, NO_ENTRY, STATE, TRUTH
 from evaluator.kernels.jit import inlined, kernel, subroutine
 from evaluator.kernels.overlap import best_box, best_group, precedes
 from evaluator.kernels.reading import ENTRIES, IGNORED, PRIVATE, UNCLAIMED, count_unusual
@@ -56,6 +56,15 @@ def add_unscored(truth, state, confidence, label, image):
 
 
 @inlined
+def _add_claimed(state, box, position):
+    """Record that a box has a best candidate, if the state keeps a list of these boxes."""
+    if len(state.claimed):
+        at = state.counts[CLAIMED]
+        state.claimed[at, 0], state.claimed[at, 1] = box, position
+        state.counts[CLAIMED] = at + 1
+
+
+@inlined
 def claim(truth, state, offsets, threshold, image, position, target, confidence, coordinates):
     """Record that a detection claims a box.
 
@@ -81,6 +90,7 @@ def claim(truth, state, offsets, threshold, image, position, target, confidence,
             candidate[0], candidate[1] = confidence, overlap
             candidate[2], candidate[3], candidate[4], candidate[5] = coordinates
             if displaced == UNCLAIMED:
+                _add_claimed(state, box, position)
                 return
             confidence, coordinates = displaced, displaced_coordinates
     group, share = best_group(truth.groups, truth.groups_from[position], truth.groups_from[position + 1], coordinates)
@@ -203,31 +213,56 @@ def clear_class_positions(truth, state, image):
         state.class_positions[truth.verified[position]] = -1
 
 
+@inlined
+def _finish_box(truth, state, box, label, image):
+    """Append the true positive of a box, and reset its best candidate."""
+    add_entry(truth, state, state.best_candidates[box, 0], label, image, HIT)
+    state.best_candidates[box, 0] = UNCLAIMED
+
+
 @subroutine
-def finish_image(truth, state, offsets, image, group_kind):
-    """Append the true positives of an image's boxes to the curve entries, and reset the best candidates.
-
-    ``group_kind`` is the kind of the entry for each group-of box with detections; NO_ENTRY if no entry is appended.
-
-    The entry arrays must have room for one more entry per ordinary box and per group-of box with detections.
-    """
+def _finish_groups(truth, state, offset, image, group_kind):
+    """Append the entries of the group-of boxes of an image, and reset their confidences."""
     for position in range(truth.verified_from[image], truth.verified_from[image + 1]):
-        label = np.int64(truth.verified[position])
-        for box in range(truth.boxes_from[position] - offsets[0], truth.boxes_from[position + 1] - offsets[0]):
-            if state.best_candidates[box, 0] != UNCLAIMED:
-                add_entry(truth, state, state.best_candidates[box, 0], label, image, HIT)
-                state.best_candidates[box, 0] = UNCLAIMED
-        for group in range(truth.groups_from[position] - offsets[1], truth.groups_from[position + 1] - offsets[1]):
+        for group in range(truth.groups_from[position] - offset, truth.groups_from[position + 1] - offset):
             if group_kind != NO_ENTRY and state.group_confidences[group] > 0:
+                label = np.int64(truth.verified[position])
                 add_entry(truth, state, state.group_confidences[group], label, image, group_kind)
             state.group_confidences[group] = UNCLAIMED
 
 
+@inlined
+def _has_groups(truth, image):
+    return truth.groups_from[truth.verified_from[image]] < truth.groups_from[truth.verified_from[image + 1]]
+
+
+@subroutine
+def finish_image(truth, state, offsets, image, group_kind):
+    """Append the true positives of an image's boxes to the curve entries, and reset the best candidates.
+
+    The state must hold the data of one image at a time. ``group_kind`` is the kind of the entry for each group-of box
+    with detections; NO_ENTRY if no entry is appended.
+
+    The entry arrays must have room for one more entry per ordinary box and per group-of box with detections.
+    """
+    for at in range(state.counts[CLAIMED]):
+        box, label = np.int64(state.claimed[at, 0]), np.int64(truth.verified[state.claimed[at, 1]])
+        _finish_box(truth, state, box - offsets[0], label, image)
+    state.counts[CLAIMED] = 0
+    if _has_groups(truth, image):
+        _finish_groups(truth, state, offsets[1], image, group_kind)
+
+
 @kernel(TRUTH, STATE, types.int64)
 def finish_all_images(truth, state, group_kind):
-    """Apply :func:`finish_image` to every image.
+    """Append the true positives of all images to the curve entries, and reset the best candidates.
 
-    The entry arrays must have room for one more entry per ordinary box and per group-of box.
+    The state must hold the data of all images; ``group_kind`` is as for :func:`finish_image`. The entry arrays must have room for one more entry per ordinary box and per group-of box.
     """
     for image in range(len(truth.usage)):
-        finish_image(truth, state, (0, 0), image, group_kind)
+        for position in range(truth.verified_from[image], truth.verified_from[image + 1]):
+            for box in range(truth.boxes_from[position], truth.boxes_from[position + 1]):
+                if state.best_candidates[box, 0] != UNCLAIMED:
+                    _finish_box(truth, state, box, np.int64(truth.verified[position]), image)
+        if _has_groups(truth, image):
+            _finish_groups(truth, state, 0, image, group_kind)

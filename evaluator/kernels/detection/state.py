@@ -10,10 +10,10 @@ from evaluator.kernels.jit import read_only
 from evaluator.kernels.text.lookup import INDEX, TextIndex
 
 MAX_PER_IMAGE_AND_CLASS = 10_000
-# Index in the array ``counts``: the number of collected predictions. Lower indices are defined in
-# evaluator.kernels.reading.
-COLLECTED = 11
-COUNTS = 12
+# Indices in the array ``counts``: the numbers of collected predictions and of claimed boxes. Lower indices are defined
+# in evaluator.kernels.reading.
+COLLECTED, CLAIMED = 11, 12
+COUNTS = 13
 # Value of ``group_kind`` if group-of boxes have weight 0 and therefore get no curve entries.
 NO_ENTRY = -1
 # Values of the elements of ``DetectionState.collects``, which determine the predictions that are stored.
@@ -105,6 +105,10 @@ class DetectionState(NamedTuple):
     best_candidates : float64 array of shape (boxes, 6)
         Confidence, overlap and coordinates of the best detection so far that claims each box; confidence
         UNCLAIMED if there is none.
+    claimed : int32 array of shape (boxes, 2), or (0, 2)
+        The boxes that have a best candidate: index in ``KernelTruth.boxes``, and position of the class in
+        ``KernelTruth.verified``. Their number is ``counts[CLAIMED]``. The list is kept only if the state holds the data
+        of one image at a time.
     group_confidences : float64 array of shape (groups,)
         Highest confidence among the detections that lie in each group-of box; UNCLAIMED if there is none.
     confidences, codes, entry_images : float64, uint32, int32 arrays of shape (capacity,)
@@ -123,6 +127,7 @@ class DetectionState(NamedTuple):
     unknown_image_hashes: NDArray[np.uint64]
     class_positions: NDArray[np.int32]
     best_candidates: NDArray[np.float64]
+    claimed: NDArray[np.int32]
     group_confidences: NDArray[np.float64]
     confidences: NDArray[np.float64]
     codes: NDArray[np.uint32]
@@ -141,6 +146,7 @@ STATE = types.NamedTuple(
         types.uint64[::1],
         types.int32[::1],
         types.float64[:, ::1],
+        types.int32[:, ::1],
         types.float64[::1],
         types.float64[::1],
         types.uint32[::1],

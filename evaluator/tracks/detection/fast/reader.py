@@ -84,6 +84,7 @@ class BlockReader:
             unknown_image_hashes=np.empty(0, np.uint64),
             class_positions=np.full(len(truth.labels.starts) - 1, -1, np.int32),
             best_candidates=best_candidates,
+            claimed=np.empty((boxes if self.header.kaggle else 0, 2), np.int32),
             group_confidences=np.full(groups, UNCLAIMED),
             confidences=np.empty(0),
             codes=np.empty(0, np.uint32),
