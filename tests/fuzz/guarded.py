@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 Bytes = NDArray[np.uint8]
 
-BEYOND_BYTES = 64  # Kernels may read this many bytes beyond the last line, so copies of blocks include them.
+BEYOND_BYTES = 96  # Kernels may read this many bytes beyond the last line, so copies of blocks include them.
 PAGE = mmap.PAGESIZE
 NO_ACCESS = 0
 LIBC = ctypes.CDLL(None, use_errno=True)

@@ -10,7 +10,7 @@ import numpy as np
 from numba import types
 
 from evaluator.kernels.curves.sorting import SCRATCH, sort
-from evaluator.kernels.jit import inlined, kernel, read_only, subroutine
+from evaluator.kernels.jit import kernel, read_only, subroutine
 from evaluator.kernels.text.bits import as_bits
 
 CODE_BITS = 9

@@ -8,7 +8,15 @@ from numba import types
 
 from evaluator.kernels import CROWD, LOWEST_CONFIDENCE
 from evaluator.kernels.curves.average_precision import HIT, MISS
-from evaluator.kernels.detection.state import ALL_OF_IMAGE, CLAIMED, COLLECTED, MAX_PER_IMAGE_AND_CLASS, NO_ENTRY, STATE, TRUTH
+from evaluator.kernels.detection.state import (
+    ALL_OF_IMAGE,
+    CLAIMED,
+    COLLECTED,
+    MAX_PER_IMAGE_AND_CLASS,
+    NO_ENTRY,
+    STATE,
+    TRUTH,
+)
 from evaluator.kernels.jit import inlined, kernel, subroutine
 from evaluator.kernels.overlap import best_box, best_group, precedes
 from evaluator.kernels.reading import ENTRIES, IGNORED, PRIVATE, UNCLAIMED, count_unusual
@@ -257,7 +265,8 @@ def finish_image(truth, state, offsets, image, group_kind):
 def finish_all_images(truth, state, group_kind):
     """Append the true positives of all images to the curve entries, and reset the best candidates.
 
-    The state must hold the data of all images; ``group_kind`` is as for :func:`finish_image`. The entry arrays must have room for one more entry per ordinary box and per group-of box.
+    The state must hold the data of all images; ``group_kind`` is as for :func:`finish_image`. The entry arrays must
+    have room for one more entry per ordinary box and per group-of box.
     """
     for image in range(len(truth.usage)):
         for position in range(truth.verified_from[image], truth.verified_from[image + 1]):

@@ -8,7 +8,7 @@ from evaluator.kernels.detection.state import STATE, TRUTH
 from evaluator.kernels.jit import inlined, kernel, subroutine
 from evaluator.kernels.reading import DONE, NOT_PLAIN, PREDICTIONS, UNCLAIMED, UNKNOWN_IMAGES, UNKNOWN_LABELS
 from evaluator.kernels.text.bits import prefetch
-from evaluator.kernels.text.csv_blocks import BATCH, LANES, position_in
+from evaluator.kernels.text.csv_blocks import BATCH, CODES_PER_LINE, position_in
 from evaluator.kernels.text.csv_rows import read_batch
 
 CELLS = 7
@@ -47,7 +47,7 @@ def _find_positions(truth, state, batch, rows):
         if batch.codes[IMAGE, row] >= 0:
             first = np.int64(truth.verified_from[batch.codes[IMAGE, row]])
             prefetch(truth.verified, first)
-            prefetch(truth.verified, first + LANES)
+            prefetch(truth.verified, first + CODES_PER_LINE)
     for row in range(rows):
         position = _position_of(truth, state, batch.codes[IMAGE, row], batch.codes[LABEL, row])
         batch.positions[row] = position
@@ -87,7 +87,7 @@ def read_rows(data, at, stop, kind_of_cell, cell_of_kind, batch, truth, state, t
     Parameters
     ----------
     data, at, stop, truth, state, threshold
-        As for :func:`evaluator.kernels.detection.strings.read_strings`, but ``data`` must be readable for 64 bytes
+        As for :func:`evaluator.kernels.detection.strings.read_strings`, but ``data`` must be readable for 96 bytes
         beyond ``stop``, and no hashes of unknown images are stored.
     kind_of_cell : int64 array of shape (7,)
         Kind of each cell of a line: 0 image, 1 label, 2 confidence, 3 to 6 XMin, XMax, YMin, YMax.

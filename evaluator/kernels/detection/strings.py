@@ -27,10 +27,10 @@ from evaluator.kernels.text.prediction_strings import (
     TAB,
     after_blanks,
     after_line,
+    four_numbers_after,
     six_ends_at,
     token_number_at,
 )
-from evaluator.kernels.text.vectors import four_numbers
 
 NO_IMAGE = -1
 
@@ -50,9 +50,7 @@ def _plain_prediction_at(data, at):
         The offset after the prediction; 0 if :func:`_any_prediction_at` is needed to read it.
     """
     ends, found = six_ends_at(data, at)
-    begins = (ends[1] + 1, ends[2] + 1, ends[3] + 1, ends[4] + 1)
-    sizes = (ends[2] - begins[0], ends[3] - begins[1], ends[4] - begins[2], ends[5] - begins[3])
-    x_min, y_min, x_max, y_max, are_short = four_numbers(data, begins, sizes)
+    (x_min, y_min, x_max, y_max), are_short = four_numbers_after(data, (ends[1], ends[2], ends[3], ends[4], ends[5]))
     confidence, is_short = short_number(data, ends[0] + 1, ends[1] - ends[0] - 1)
     end = ends[5] if found and are_short and is_short else 0
     return ends[0], confidence, (x_min, x_max, y_min, y_max), end
@@ -109,7 +107,7 @@ def read_strings(data, at, stop, truth, state, threshold, group_kind):
     Parameters
     ----------
     data : uint8 array
-        Must be readable for 64 bytes beyond ``stop``. The function keeps no reference to the array.
+        Must be readable for 96 bytes beyond ``stop``. The function keeps no reference to the array.
     at, stop : int64
         Offsets of the first line and of the end; the byte at ``stop - 1`` is a line feed.
     truth : KernelTruth

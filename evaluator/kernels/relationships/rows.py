@@ -8,7 +8,7 @@ from evaluator.kernels.reading import DONE, NOT_PLAIN, PREDICTIONS, UNKNOWN_IMAG
 from evaluator.kernels.relationships.matching import add_prediction, place_of
 from evaluator.kernels.relationships.state import CANDIDATE_NUMBERS, STATE, TRUTH
 from evaluator.kernels.text.bits import prefetch
-from evaluator.kernels.text.csv_blocks import BATCH, LANES
+from evaluator.kernels.text.csv_blocks import BATCH, CODES_PER_LINE
 from evaluator.kernels.text.csv_rows import read_batch
 
 CELLS = 13
@@ -27,7 +27,7 @@ def _find_places(truth, state, batch, rows):
         if image >= 0:
             first = np.int64(truth.verified_from[image])
             prefetch(truth.verified_labels, first)
-            prefetch(truth.verified_labels, first + LANES)
+            prefetch(truth.verified_labels, first + CODES_PER_LINE)
             prefetch(truth.absent, first)
             prefetch(truth.triplets, np.int64(truth.triplets_from[image]))
     for row in range(rows):
@@ -70,7 +70,7 @@ def read_rows(data, at, stop, kind_of_cell, cell_of_kind, batch, truth, state, t
     Parameters
     ----------
     data, at, stop, truth, state, threshold
-        As for :func:`evaluator.kernels.relationships.strings.read_strings`, but ``data`` must be readable for 64 bytes
+        As for :func:`evaluator.kernels.relationships.strings.read_strings`, but ``data`` must be readable for 96 bytes
         beyond ``stop``, and no hashes of unknown images are stored.
     kind_of_cell : int64 array of shape (13,)
         Kind of each cell of a line: 0 image, 1 and 2 labels, 3 relation, 4 confidence, 5 to 12 coordinates.

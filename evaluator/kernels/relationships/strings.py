@@ -8,7 +8,8 @@ from evaluator.kernels.reading import DONE, NOT_PLAIN, PREDICTIONS, next_image
 from evaluator.kernels.relationships.matching import add_prediction, place_of
 from evaluator.kernels.relationships.state import STATE, TRUTH
 from evaluator.kernels.text.bits import byte_at
-from evaluator.kernels.text.lookup import is_plain, text_at
+from evaluator.kernels.text.decimals import short_number
+from evaluator.kernels.text.lookup import code_of_short, is_plain, text_at
 from evaluator.kernels.text.prediction_strings import (
     BLANK,
     LINE_FEED,
@@ -16,6 +17,8 @@ from evaluator.kernels.text.prediction_strings import (
     TAB,
     after_blanks,
     after_line,
+    four_numbers_after,
+    six_ends_at,
     token_number_at,
 )
 
@@ -39,38 +42,80 @@ def _token_at(data, at, index, closed):
 
 @inlined
 def _box_at(data, at, index, closed):
-    """Read a labelled box, and return (label, XMin, XMax, YMin, YMax, offset after these five tokens).
+    """Read a labelled box, token by token. Return (label, (XMin, YMin, XMax, YMax), offset after these tokens).
 
     The offset is 0 if a token cannot be read by a kernel; the reference implementation then reads the file.
     """
     label, at = _token_at(data, at, index, closed)
+    at = at + 1 if at > 0 and byte_at(data, at) == BLANK else at
     if at == 0:
-        return label, 0.0, 0.0, 0.0, 0.0, at
-    x_min, at = token_number_at(data, at if byte_at(data, at) != BLANK else at + 1)
+        return label, (0.0, 0.0, 0.0, 0.0), at
+    x_min, at = token_number_at(data, at)
     y_min, at = token_number_at(data, at)
     x_max, at = token_number_at(data, at)
     y_max, at = token_number_at(data, at)
-    return label, x_min, x_max, y_min, y_max, at
+    return label, (x_min, y_min, x_max, y_max), at
+
+
+@subroutine
+def _any_prediction_at(data, at, truth):
+    """Read a prediction, token by token.
+
+    Returns
+    -------
+    confidence : float64
+    labels : two int64
+    relation : int64
+    boxes : two tuples of four float64
+        XMin, YMin, XMax, YMax.
+    end : int64
+        The offset after the prediction; 0 if it cannot be read by a kernel.
+    """
+    confidence, at = token_number_at(data, at)
+    one, one_box, at = _box_at(data, at, truth.labels, truth.closed[1])
+    two, two_box, at = _box_at(data, at, truth.labels, truth.closed[1])
+    relation, at = _token_at(data, at, truth.relations, truth.closed[2])
+    return confidence, (one, two), relation, (one_box, two_box), at
+
+
+@inlined
+def _plain_prediction_at(data, at, truth):
+    """Read a prediction in the most common notation and with known labels, with the coordinates of a box at once.
+
+    The results are those of :func:`_any_prediction_at`, which is needed to read the prediction if ``end`` is 0.
+    """
+    first, first_found = six_ends_at(data, at)
+    middle = first[5] + 1 if first_found else at
+    second, second_found = six_ends_at(data, middle)
+    confidence, is_short = short_number(data, at, first[0] - at)
+    one = code_of_short(data, first[0] + 1, first[1] - first[0] - 1, truth.labels)
+    two = code_of_short(data, middle, second[0] - middle, truth.labels)
+    relation = code_of_short(data, second[4] + 1, second[5] - second[4] - 1, truth.relations)
+    one_box, are_short = four_numbers_after(data, (first[1], first[2], first[3], first[4], first[5]))
+    two_box, others_are_short = four_numbers_after(data, (second[0], second[1], second[2], second[3], second[4]))
+    found = first_found and second_found and is_short and are_short and others_are_short
+    end = second[5] if found and one >= 0 and two >= 0 and relation >= 0 else 0
+    return confidence, (one, two), relation, (one_box, two_box), end
 
 
 @subroutine
 def _read_string(data, at, truth, state, threshold, image):
     """Read and match the predictions of one image. Return a status, such as DONE, and the offset of the next line."""
     while True:
-        at = after_blanks(data, at)
-        if byte_at(data, at) == LINE_FEED or byte_at(data, at) == RETURN:
-            at = after_line(data, at)
+        begin = after_blanks(data, at)
+        if byte_at(data, begin) == LINE_FEED or byte_at(data, begin) == RETURN:
+            at = after_line(data, begin)
             return (DONE if at else NOT_PLAIN), at
-        confidence, at = token_number_at(data, at)
-        one, a, b, c, d, at = _box_at(data, at, truth.labels, truth.closed[1])
-        two, e, f, g, h, at = _box_at(data, at, truth.labels, truth.closed[1])
-        relation, at = _token_at(data, at, truth.relations, truth.closed[2])
+        confidence, labels, relation, boxes, at = _plain_prediction_at(data, begin, truth)
+        if at == 0:
+            confidence, labels, relation, boxes, at = _any_prediction_at(data, begin, truth)
         if at == 0:
             return NOT_PLAIN, at
         state.counts[PREDICTIONS] += 1
         if image < 0:
             continue
-        coordinates, labels = (a, b, c, d, e, f, g, h), (one, two)
+        (a, c, b, d), (e, g, f, h) = boxes
+        coordinates = (a, b, c, d, e, f, g, h)
         place = place_of(truth, image, labels, relation)
         status = add_prediction(truth, state, threshold, image, labels, relation, place, confidence, coordinates)
         if status != DONE:
@@ -84,7 +129,7 @@ def read_strings(data, at, stop, truth, state, threshold):
     Parameters
     ----------
     data : uint8 array
-        Must be readable for 24 bytes beyond ``stop``. The function keeps no reference to the array.
+        Must be readable for 96 bytes beyond ``stop``. The function keeps no reference to the array.
     at, stop : int64
         Offsets of the first line and of the end; the byte at ``stop - 1`` is a line feed.
     truth : KernelTruth

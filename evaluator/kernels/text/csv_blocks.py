@@ -14,23 +14,15 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from evaluator.kernels.jit import inlined, subroutine
-from evaluator.kernels.text.bits import byte_at, digits_in, prefetch, trailing_zeros, word_at
-from evaluator.kernels.text.decimals import (
-    BYTE,
-    POINT_AFTER_XOR,
-    TENS,
-    WHOLE_TENS,
-    ZEROS,
-    number_at,
-    number_of,
-    short_number,
-)
+from evaluator.kernels.text.bits import byte_at, prefetch, trailing_zeros
+from evaluator.kernels.text.decimals import long_number, number_at, short_number
 from evaluator.kernels.text.lookup import code_of_short, is_plain, text_at
-from evaluator.kernels.text.vectors import WIDTH, ends_and_blanks_at, four_numbers
+from evaluator.kernels.text.vectors import WIDTH, ends_and_blanks_at, four_long_numbers, four_numbers
 
 BATCH_ROWS = 64
 EIGHT = 8
-LANES = 16
+LANES = 32
+CODES_PER_LINE = 16  # Number of int32 values in a cache line.
 # Data is prefetched this many bytes before it is read. The distance is about the size of a batch.
 AHEAD = 8192
 _1, _2, _3, _8, _9 = (np.uint64(number) for number in (1, 2, 3, 8, 9))
@@ -115,19 +107,6 @@ def find_cell_ends(data, at, stop, ends):
     return count - 1
 
 
-@inlined
-def _long_number(data, begin, size):
-    """Return (value, True) for a number with one digit before the point and 9 to 14 after it, else (NaN, False)."""
-    head, word = word_at(data, begin) ^ ZEROS, word_at(data, begin + 2) ^ ZEROS
-    more, digits = word_at(data, begin + 10) ^ ZEROS, size - 10
-    plain = (head & BYTE) <= _9 and ((head >> _8) & BYTE) == POINT_AFTER_XOR
-    if not (plain and 0 < digits <= 6 and digits_in(word) == 8 and digits_in(more) >= digits):
-        return np.nan, False
-    whole = (head & BYTE) * WHOLE_TENS[8] + number_of(word, 8)
-    whole = whole * WHOLE_TENS[np.uint64(digits)] + number_of(more, digits)
-    return np.float64(np.int64(whole)) / TENS[np.uint64(8 + digits)], True
-
-
 @subroutine
 def _read_remaining(data, ends, first, step, values):
     """Read the cells that are still NaN because their notation is rare. Return whether all of them are numbers."""
@@ -141,31 +120,29 @@ def _read_remaining(data, ends, first, step, values):
 
 
 @inlined
-def _read_four(data, ends, first, step, values, row):
-    """Read the cells of four rows, the first of which is ``first``. Return whether all numbers have a short notation.
+def _read_cells(data, ends, first, step, values, read_four, read):
+    """Read every ``step``-th cell with two functions, which read four numbers and one number, respectively.
 
-    If this is not the case, each number that has another notation becomes NaN.
+    Return whether all cells have the notation that these functions read. If not, the others become NaN.
     """
-    one, two, three, four = first, first + step, first + 2 * step, first + 3 * step
-    begins = (
-        ends[np.uint64(one)] + 1,
-        ends[np.uint64(two)] + 1,
-        ends[np.uint64(three)] + 1,
-        ends[np.uint64(four)] + 1,
-    )
-    sizes = (
-        ends[np.uint64(one + 1)] - begins[0],
-        ends[np.uint64(two + 1)] - begins[1],
-        ends[np.uint64(three + 1)] - begins[2],
-        ends[np.uint64(four + 1)] - begins[3],
-    )
-    place = np.uint64(row)
-    values[place], values[place + _1], values[place + _2], values[place + _3], all_read = four_numbers(
-        data, begins, sizes
-    )
-    if not all_read:
-        for number in range(4):
-            values[place + np.uint64(number)], _ = short_number(data, begins[number], sizes[number])
+    all_read = True
+    for row in range(0, len(values) - 3, 4):
+        one, place = np.uint64(first + row * step), np.uint64(row)
+        two, three, four = one + np.uint64(step), one + np.uint64(2 * step), one + np.uint64(3 * step)
+        begins = (ends[one] + 1, ends[two] + 1, ends[three] + 1, ends[four] + 1)
+        stops = (ends[one + _1], ends[two + _1], ends[three + _1], ends[four + _1])
+        sizes = (stops[0] - begins[0], stops[1] - begins[1], stops[2] - begins[2], stops[3] - begins[3])
+        values[place], values[place + _1], values[place + _2], values[place + _3], are_read = read_four(
+            data, begins, sizes
+        )
+        if not are_read:
+            for number in range(4):
+                values[place + np.uint64(number)], _ = read(data, begins[number], sizes[number])
+        all_read &= are_read
+    for row in range(len(values) // 4 * 4, len(values)):
+        begin = ends[first + row * step] + 1
+        values[row], is_read = read(data, begin, ends[first + row * step + 1] - begin)
+        all_read &= is_read
     return all_read
 
 
@@ -181,21 +158,10 @@ def numbers_of(data, ends, first, step, values):
     values : float64 array
         Receives the numbers; its length is the number of cells to read.
     """
-    all_read = True
     if ends[first + 1] - ends[first] <= 11:
-        for row in range(0, len(values) - 3, 4):
-            all_read &= _read_four(data, ends, first + row * step, step, values, row)
-        for row in range(len(values) // 4 * 4, len(values)):
-            cell = np.uint64(first + row * step)
-            begin = ends[cell] + 1
-            values[np.uint64(row)], is_read = short_number(data, begin, ends[cell + _1] - begin)
-            all_read &= is_read
+        all_read = _read_cells(data, ends, first, step, values, four_numbers, short_number)
     else:
-        for row in range(len(values)):
-            cell = np.uint64(first + row * step)
-            begin = ends[cell] + 1
-            values[np.uint64(row)], is_read = _long_number(data, begin, ends[cell + _1] - begin)
-            all_read &= is_read
+        all_read = _read_cells(data, ends, first, step, values, four_long_numbers, long_number)
     return all_read or _read_remaining(data, ends, first, step, values)
 
 

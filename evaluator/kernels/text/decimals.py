@@ -37,6 +37,7 @@ WHOLE_TENS = 10 ** np.arange(20, dtype=np.uint64)
 LARGEST_BEFORE = (np.uint64(10**19) - np.uint64(1)) // WHOLE_TENS - np.uint64(1)
 LOWEST_POWER, HIGHEST_POWER = -342, 308
 UNDECIDED = np.uint64(0xFFFFFFFFFFFFFFFF)
+LONG_DECIMALS = 14  # The most decimals of a number that :func:`long_number` can convert.
 EXACT_INTEGERS = np.uint64(1 << 53)
 
 
@@ -123,24 +124,31 @@ def short_number_at(data, at, stop):
     return (value, at + size + 1) if is_short and byte_at(data, at + size) == stop else (0.0, 0)
 
 
+@inlined
+def long_number(data, begin, size):
+    """Convert a number that consists of one digit, a point and 9 to 14 digits.
+
+    The parameters and the result are the same as for :func:`short_number`. A float64 represents integers of 15 digits
+    and 10**14 exactly, so their quotient is rounded only once.
+    """
+    head, word, more = word_at(data, begin) ^ ZEROS, word_at(data, begin + 2) ^ ZEROS, word_at(data, begin + 10) ^ ZEROS
+    plain, digits = (head & BYTE) <= _9 and ((head >> _8) & BYTE) == POINT_AFTER_XOR, size - 10
+    if not (plain and 0 < digits <= 6 and digits_in(word) == 8 and digits_in(more) >= digits):
+        return np.nan, False
+    whole = (head & BYTE) * WHOLE_TENS[8] + number_of(word, 8)
+    whole = whole * WHOLE_TENS[6] + number_of(first_bytes(more, digits), 6)
+    return np.float64(np.int64(whole)) / TENS[LONG_DECIMALS], True
+
+
 @subroutine
 def long_number_at(data, at, stop):
-    """Read a number that consists of one digit, a point and 9 to 14 digits.
+    """Read a number in the notation of :func:`long_number`.
 
-    The parameters and the result are the same as for :func:`short_number_at`. A float64 represents integers of 15
-    digits and powers of ten up to 10**22 exactly, so their quotient is rounded only once.
+    The parameters and the result are the same as for :func:`short_number_at`.
     """
-    head = word_at(data, at) ^ ZEROS
-    word, more = word_at(data, at + 2) ^ ZEROS, word_at(data, at + 10) ^ ZEROS
-    count = digits_in(more)
-    end = at + 10 + count
-    if (head & BYTE) > _9 or ((head >> _8) & BYTE) != POINT_AFTER_XOR or digits_in(word) < 8:
-        return 0.0, 0
-    if not 0 < count <= 6 or byte_at(data, end) != stop:
-        return 0.0, 0
-    whole = (head & BYTE) * WHOLE_TENS[8] + number_of(word, 8)
-    whole = whole * WHOLE_TENS[np.uint64(count)] + number_of(more, count)
-    return np.float64(np.int64(whole)) / TENS[np.uint64(8 + count)], end + 1
+    size = 10 + digits_in(word_at(data, at + 10) ^ ZEROS)
+    value, is_long = long_number(data, at, size)
+    return (value, at + size + 1) if is_long and byte_at(data, at + size) == stop else (0.0, 0)
 
 
 @subroutine

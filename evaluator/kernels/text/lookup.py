@@ -194,7 +194,7 @@ def _code_of_any(data, begin, index):
 
 @inlined
 def code_of(data, begin, end, index):
-    """Look up the string ``data[begin:end]``, which must not be empty. Return its code; -1 if it is not in the index."""
+    """Return the code of the string ``data[begin:end]``, which must not be empty; -1 if it is not in the index."""
     code = code_of_short(data, begin, end - begin, index)
     return code if code >= 0 else _code_of_any(data, begin, index)
 

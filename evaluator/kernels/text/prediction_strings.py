@@ -9,7 +9,7 @@ import numpy as np
 from evaluator.kernels.jit import inlined, subroutine
 from evaluator.kernels.text.bits import byte_at, trailing_zeros
 from evaluator.kernels.text.decimals import long_number_at, number_at, short_number_at
-from evaluator.kernels.text.vectors import ends_and_blanks_at
+from evaluator.kernels.text.vectors import ends_and_blanks_at, four_numbers
 
 TAB, LINE_FEED, RETURN, BLANK, COMMA = 0x09, 0x0A, 0x0D, 0x20, 0x2C
 _0, _1 = np.uint64(0), np.uint64(1)
@@ -89,3 +89,16 @@ def six_ends_at(data, at):
     six = at + np.int64(trailing_zeros(remaining))
     found = remaining != _0 and ((separators ^ remaining) & ~blanks) == _0
     return (one, two, three, four, five, six), found
+
+
+@inlined
+def four_numbers_after(data, ends):
+    """Read four tokens at once, if they are numbers in the notation of :func:`~.decimals.short_number`.
+
+    ``ends`` contains the offset before the first token and the offsets after the four tokens. Return a tuple of four
+    float64, and whether all tokens are such numbers. Otherwise, the numbers are arbitrary.
+    """
+    begins = (ends[0] + 1, ends[1] + 1, ends[2] + 1, ends[3] + 1)
+    sizes = (ends[1] - begins[0], ends[2] - begins[1], ends[3] - begins[2], ends[4] - begins[3])
+    one, two, three, four, are_short = four_numbers(data, begins, sizes)
+    return (one, two, three, four), are_short

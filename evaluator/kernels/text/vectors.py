@@ -12,7 +12,7 @@ from numba.extending import intrinsic
 
 from evaluator.kernels.jit import inlined
 from evaluator.kernels.text.bits import ALL, NO_DIGIT, TOPS
-from evaluator.kernels.text.decimals import ZEROS, short_number
+from evaluator.kernels.text.decimals import LONG_DECIMALS, ZEROS, long_number, short_number
 
 WIDTH = 64
 LANES = 4
@@ -24,7 +24,7 @@ _Byte, _Half, _Lane, _Word, _Double = (*(ir.IntType(bits) for bits in (8, 16, 32
 
 def _same(kind: Any, value: Any) -> Any:
     """Return a constant vector in which all elements have the same value."""
-    return ir.Constant(kind, [value] * kind.count)
+    return ir.Constant(kind, [value if isinstance(value, float) else int(value)] * kind.count)
 
 
 def _vector(builder: Any, kind: Any, values: Any) -> Any:
@@ -76,54 +76,79 @@ def _eight_digits(builder: Any, digits: Any) -> Any:
     return builder.add(upper, builder.lshr(fours, _same(words, 32)))
 
 
-def _quotients(builder: Any, wholes: Any) -> Any:
-    """Convert integers below 2**52 to float64, and divide them by 10**8."""
-    doubles = ir.VectorType(_Double, wholes.type.count)
-    raised = builder.bitcast(builder.or_(wholes, _same(wholes.type, TWO_TO_52_BITS)), doubles)
-    return builder.fdiv(builder.fsub(raised, _same(doubles, float(2**52))), _same(doubles, 1e8))
+def _decimals(builder: Any, array: Any, at: list[Any], beyond: Any) -> tuple[Any, Any]:
+    """Load eight characters from each offset, without the last ``beyond`` bits, which become 0.
+
+    Return the digits, and a vector with bits set in the elements that have other characters than digits. ``beyond``
+    must be from 0 to 56.
+    """
+    words = beyond.type
+    texts = builder.xor(
+        _vector(builder, words, [_load(builder, array, each, _Word) for each in at]), _same(words, ZEROS)
+    )
+    digits = builder.and_(texts, builder.lshr(_same(words, ALL), builder.and_(beyond, _same(words, 63))))
+    large = builder.or_(builder.add(digits, _same(words, NO_DIGIT)), digits)
+    return digits, builder.and_(large, _same(words, TOPS))
 
 
-@intrinsic
-def _four_numbers(context: Any, data: Any, begins: Any, sizes: Any) -> Any:
+def _four_numbers(decimals: int) -> Any:
+    """Return an intrinsic that reads four numbers with at most 8 decimals, or with 9 to 14."""
+
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         words = ir.VectorType(_Word, LANES)
         array = context.make_array(signature.args[0])(context, builder, arguments[0]).data
         begin, size = ([builder.extract_value(each, lane) for lane in range(LANES)] for each in arguments[1:])
-        # The first two characters of a number must be a digit and a point. The others, at most eight, are its decimals.
-        heads = _vector(builder, words, [builder.zext(_load(builder, array, at, _Half), _Word) for at in begin])
+
+        def after(count: int) -> list[Any]:
+            return [builder.add(each, ir.Constant(_Word, count)) for each in begin]
+
+        # The first two characters must be a digit and a point. Decimals follow, in one or two words.
+        heads = _vector(builder, words, [builder.zext(_load(builder, array, each, _Half), _Word) for each in begin])
         heads = builder.xor(heads, _same(words, ZERO_POINT))
-        places = [builder.add(at, ir.Constant(_Word, 2)) for at in begin]
-        texts = _vector(builder, words, [_load(builder, array, at, _Word) for at in places])
-        # The number of bits of each text that do not belong to the number. It must be from 0 to 56.
-        beyond = builder.sub(_same(words, 80), builder.mul(_vector(builder, words, size), _same(words, 8)))
-        shift = builder.and_(beyond, _same(words, 63))
-        decimals = builder.xor(texts, _same(words, int(ZEROS)))
-        decimals = builder.and_(decimals, builder.lshr(_same(words, int(ALL)), shift))
-        wholes = builder.add(builder.mul(heads, _same(words, 10**8)), _eight_digits(builder, decimals))
-        plain = builder.icmp_unsigned("==", beyond, shift)
+        bits = builder.mul(_vector(builder, words, size), _same(words, 8))
+        beyond = builder.sub(_same(words, 8 * (10 if decimals == 8 else 18)), bits)
+        digits, others = _decimals(builder, array, after(2), beyond if decimals == 8 else _same(words, 0))
+        wholes = builder.add(builder.mul(heads, _same(words, 10**8)), _eight_digits(builder, digits))
+        if decimals > 8:
+            digits, more = _decimals(builder, array, after(10), beyond)
+            others = builder.or_(others, more)
+            # Two digits 0 are inserted before the others, of which there are at most six.
+            digits = builder.shl(digits, _same(words, 16))
+            wholes = builder.add(builder.mul(wholes, _same(words, 10**6)), _eight_digits(builder, digits))
+        fewest = 0 if decimals == 8 else 16
+        plain = builder.icmp_unsigned("<=", builder.sub(beyond, _same(words, fewest)), _same(words, 56 - fewest))
         plain = builder.and_(plain, builder.icmp_unsigned("<=", heads, _same(words, 9)))
-        large = builder.or_(builder.add(decimals, _same(words, int(NO_DIGIT))), decimals)
-        no_digits = builder.and_(large, _same(words, int(TOPS)))
-        plain = builder.and_(plain, builder.icmp_unsigned("==", no_digits, _same(words, 0)))
-        return context.make_tuple(builder, signature.return_type, _elements_and_all(builder, wholes, plain))
+        plain = builder.and_(plain, builder.icmp_unsigned("==", others, _same(words, 0)))
+        found = _quotients_and_all(builder, wholes, 10**decimals, plain)
+        return context.make_tuple(builder, signature.return_type, found)
 
-    return types.Tuple((*(types.float64 for _ in range(LANES)), types.boolean))(data, begins, sizes), build
+    def four_numbers(context: Any, data: Any, begins: Any, sizes: Any) -> Any:
+        return types.Tuple((*(types.float64 for _ in range(LANES)), types.boolean))(data, begins, sizes), build
+
+    return intrinsic(four_numbers)
 
 
-def _elements_and_all(builder: Any, wholes: Any, plain: Any) -> list[Any]:
-    """Return the quotient of each element and 10**8, and then whether all elements of ``plain`` are true."""
-    quotients, mask = _quotients(builder, wholes), ir.IntType(LANES)
+def _quotients_and_all(builder: Any, wholes: Any, divisor: int, plain: Any) -> list[Any]:
+    """Return the quotients of integers below 2**52 and a divisor, then whether all elements of ``plain`` are true."""
+    doubles, mask = ir.VectorType(_Double, LANES), ir.IntType(LANES)
+    raised = builder.bitcast(builder.or_(wholes, _same(wholes.type, TWO_TO_52_BITS)), doubles)
+    quotients = builder.fdiv(builder.fsub(raised, _same(doubles, 2.0**52)), _same(doubles, float(divisor)))
     values = [builder.extract_element(quotients, ir.Constant(_Lane, lane)) for lane in range(LANES)]
     return [*values, builder.icmp_unsigned("==", builder.bitcast(plain, mask), ir.Constant(mask, 2**LANES - 1))]
 
 
-@inlined
-def _checked_four_numbers(data, begins, sizes):
-    one, is_one = short_number(data, begins[0], sizes[0])
-    two, is_two = short_number(data, begins[1], sizes[1])
-    three, is_three = short_number(data, begins[2], sizes[2])
-    four, is_four = short_number(data, begins[3], sizes[3])
-    return one, two, three, four, is_one and is_two and is_three and is_four
+def _checked_four_numbers(read: Any) -> Any:
+    """Return a function that reads four numbers one after another."""
+
+    @inlined
+    def four_numbers(data, begins, sizes):
+        one, is_one = read(data, begins[0], sizes[0])
+        two, is_two = read(data, begins[1], sizes[1])
+        three, is_three = read(data, begins[2], sizes[2])
+        four, is_four = read(data, begins[3], sizes[3])
+        return one, two, three, four, is_one and is_two and is_three and is_four
+
+    return four_numbers
 
 
 ends_and_blanks_at = _checked_ends_and_blanks_at if config.BOUNDSCHECK else _ends_and_blanks_at
@@ -132,9 +157,12 @@ ends_and_blanks_at = _checked_ends_and_blanks_at if config.BOUNDSCHECK else _end
 In the first word, a bit is set if the byte can end a cell or a token: a comma, a blank or a control character. In the
 second word, a bit is set if the byte is a blank. The data must be readable for 64 bytes.
 """
-four_numbers = _checked_four_numbers if config.BOUNDSCHECK else _four_numbers
+four_numbers = _checked_four_numbers(short_number) if config.BOUNDSCHECK else _four_numbers(8)
 """``four_numbers(data, begins, sizes)`` reads four numbers as :func:`~.decimals.short_number` does, all at once.
 
 The numbers are the texts ``data[begin : begin + size]``. The result consists of four float64 and a bool: whether all
-texts are plain. Otherwise, the numbers are arbitrary.
+texts have the notation. Otherwise, the numbers are arbitrary. The data must be readable for 18 bytes from each
+``begin`` on.
 """
+four_long_numbers = _checked_four_numbers(long_number) if config.BOUNDSCHECK else _four_numbers(LONG_DECIMALS)
+"""``four_long_numbers(data, begins, sizes)`` reads four numbers as :func:`~.decimals.long_number` does."""
