@@ -102,11 +102,12 @@ def _average_precision(keys, other_keys, positives, hits, precisions):
 
 
 @kernel(
-    *(types.uint64[::1], types.int64[::1], types.float64[::1], types.boolean, types.boolean),
+    *(types.uint64[::1], types.int64[::1], types.int64, types.int64),
+    *(types.float64[::1], types.boolean, types.boolean),
     *(types.float64[::1], types.float64[::1], types.float64[::1]),
 )
-def average_precisions(keys, ends, positives, public, private, hits, precisions, found):
-    """Compute the average precision of each class.
+def average_precisions(keys, ends, first, stop, positives, public, private, hits, precisions, found):
+    """Compute the average precision of the classes from ``first`` to ``stop``.
 
     Parameters
     ----------
@@ -115,15 +116,16 @@ def average_precisions(keys, ends, positives, public, private, hits, precisions,
     ends : int64 array of shape (2 * C + 1 or more,)
         Start of each bucket in ``keys``, and the end of the last bucket. The number of a bucket is class × 2, plus 1
         for private images.
+    first, stop : int64
     positives : float64 array of shape (C,), above 0
     public, private : bool
         Whether to include the buckets of the public images and those of the private images.
-    hits, precisions : float64 arrays, as long as ``keys``
+    hits, precisions : float64 arrays, as long as the keys of the longest curve
         Scratch memory.
     found : float64 array of shape (C,)
         Receives the average precisions.
     """
-    for label in range(len(positives)):
+    for label in range(first, stop):
         start, middle, stop = ends[2 * label], ends[2 * label + 1], ends[2 * label + 2]
         public_keys = keys[start : middle if public else start]
         private_keys = keys[middle : stop if private else middle]

@@ -151,8 +151,8 @@ def sort(keys, values, scratch, scratch_values):
 
 
 @kernel(types.uint64[::1], types.int64[::1], types.int64, types.int64, SCRATCH)
-def sort_buckets(keys, ends, first, step, scratch):
-    """Sort the keys of every ``step``-th bucket, starting with bucket ``first``.
+def sort_buckets(keys, ends, first, stop, scratch):
+    """Sort the keys of the buckets from ``first`` to ``stop``.
 
     Parameters
     ----------
@@ -160,10 +160,10 @@ def sort_buckets(keys, ends, first, step, scratch):
         The keys, bucket by bucket; sorted in place.
     ends : int64 array of shape (buckets + 1,)
         Start of each bucket in ``keys``, and the end of the last bucket.
-    first, step : int64
+    first, stop : int64
     scratch : Scratch
     """
-    for bucket in range(first, len(ends) - 1, step):
+    for bucket in range(first, stop):
         sort(keys[ends[bucket] : ends[bucket + 1]], None, scratch, None)
 
 

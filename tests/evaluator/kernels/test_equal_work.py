@@ -94,8 +94,9 @@ def work(monkeypatch: pytest.MonkeyPatch) -> Work:
 
         return call
 
-    def in_buckets(keys: object, ends: Any, positives: Numbers, public: bool, private: bool, *memory: object) -> int:
-        return int(np.diff(ends).reshape(-1, 2)[: len(positives), [public, private]].sum())
+    def in_buckets(keys: object, ends: Any, first: int, stop: int, *rest: Any) -> int:
+        _, public, private, *_ = rest
+        return int(np.diff(ends).reshape(-1, 2)[first:stop, [public, private]].sum())
 
     def in_curve(confidences: Numbers, *rest: object) -> int:
         return len(confidences)

@@ -42,8 +42,8 @@ def sorted_entries(
     has_negatives = any(reader.state.counts[NEGATIVE] for reader in readers)
     if has_negatives or group_weight not in (0.0, 1.0):
         return WeightedBuckets.of(segments, classes, group_weight, threads)
-    buckets = EntryBuckets.of(segments, classes)
-    buckets.sort(threads)
+    buckets = EntryBuckets.of(segments, classes, threads)
+    buckets.sort()
     return buckets
 
 

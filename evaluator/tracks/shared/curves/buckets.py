@@ -1,14 +1,15 @@
 """Sorts the entries of precision/recall curves into two buckets per class, for public and for private images."""
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.kernels.curves.average_precision import average_precisions, count, scatter
 from evaluator.kernels.curves.sorting import Scratch, sort_buckets
+from evaluator.tracks.shared.curves.shares import call_all, for_each_share
 
 Segments = list[tuple[NDArray[np.float64], NDArray[np.uint32]]]
 """Confidences and codes of curve entries, in several pairs of arrays.
@@ -16,7 +17,6 @@ Segments = list[tuple[NDArray[np.float64], NDArray[np.uint32]]]
 A code is class × 4, plus 2 for a private image, plus the kind of the entry; see
 :mod:`evaluator.kernels.curves.average_precision`.
 """
-WORTH_THREADS = 100_000  # For fewer sort keys than this, starting threads takes longer than sorting.
 HALVES = {"all": (0, 1), "public": (0,), "private": (1,)}
 
 
@@ -36,39 +36,41 @@ class EntryBuckets:
         Position in ``keys`` of the first key of each bucket; the last element is N.
     false : int64 array of shape (buckets,)
         Number of false positives in each bucket.
+    threads : int
     """
 
     keys: NDArray[np.uint64]
     ends: NDArray[np.int64]
     false: NDArray[np.int64]
+    threads: int = 1
 
     @classmethod
-    def of(cls, segments: Segments, labels: int) -> "EntryBuckets":
+    def of(cls, segments: Segments, labels: int, threads: int = 1) -> "EntryBuckets":
         """Sort the curve entries in ``segments`` into buckets. ``labels`` is the number of classes.
 
         To free memory, each segment is removed from the list as soon as its entries have been copied.
         """
-        tally = np.zeros(4 * labels, np.int64)
-        for _, codes in segments:
-            count(codes, tally)
-        hits_and_misses = tally.reshape(2 * labels, 2)
-        ends = np.r_[0, np.cumsum(hits_and_misses.sum(axis=1))]
-        keys, next_free = np.empty(ends[-1], np.uint64), ends[:-1].copy()
-        while segments:
-            scatter(*segments.pop(), next_free, keys)
-        return cls(keys, ends, hits_and_misses[:, 1])
+        tallies = np.zeros((len(segments), 4 * labels), np.int64)
+        call_all([partial(count, codes, tally) for (_, codes), tally in zip(segments, tallies, strict=True)], threads)
+        by_bucket = tallies.reshape(len(segments), 2 * labels, 2)
+        sizes = by_bucket.sum(axis=2)
+        ends = np.r_[0, np.cumsum(sizes.sum(axis=0))]
+        keys = np.empty(ends[-1], np.uint64)
+        # In each bucket, the entries of a segment follow those of all earlier segments.
+        next_free = ends[:-1] + np.cumsum(sizes, axis=0) - sizes
+        remaining = [(*segment, free) for segment, free in zip(segments, next_free, strict=True)]
+        segments.clear()
+        call_all([lambda: scatter(*remaining.pop(), keys)] * len(remaining), threads)
+        return cls(keys, ends, by_bucket[:, :, 1].sum(axis=0), threads)
 
-    def sort(self, threads: int) -> None:
+    def sort(self) -> None:
         """Sort the keys of each bucket in place, in ascending order of confidence."""
-        if len(self.keys) < WORTH_THREADS:
-            return self._sort(0, 1)
-        with ThreadPoolExecutor(threads) as pool:
-            for share in [pool.submit(self._sort, first, threads) for first in range(threads)]:
-                share.result()
-
-    def _sort(self, first: int, step: int) -> None:
         longest = int(np.diff(self.ends).max(initial=0))
-        sort_buckets(self.keys, self.ends, first, step, Scratch.for_keys(longest))
+
+        def work(first: int, stop: int) -> None:
+            sort_buckets(self.keys, self.ends, first, stop, Scratch.for_keys(longest))
+
+        for_each_share(self.ends, self.threads, work)
 
     def counts(self, halves: Sequence[int]) -> NDArray[np.int64]:
         """Return the numbers of hits, of partial hits (always 0) and of false positives, shape (3, classes).
@@ -88,9 +90,14 @@ class EntryBuckets:
         additional classes for entries that are not scored. Otherwise, the scoring time would reveal which classes have
         positives, and which entries are not scored.
         """
-        classes = len(self.ends) // 2
-        defined = np.ones(classes)
+        classes, curve_ends = len(self.ends) // 2, np.ascontiguousarray(self.ends[::2])
+        defined, found = np.ones(classes), np.empty(classes)
         defined[: len(positives)] = np.where(positives > 0, positives, 1.0)
-        scratch, found = np.empty((2, len(self.keys))), np.empty(classes)
-        average_precisions(self.keys, self.ends, defined, 0 in halves, 1 in halves, *scratch, found)
+        longest = int(np.diff(curve_ends).max(initial=0))
+
+        def work(first: int, stop: int) -> None:
+            scratch = np.empty((2, longest))
+            average_precisions(self.keys, self.ends, first, stop, defined, 0 in halves, 1 in halves, *scratch, found)
+
+        for_each_share(curve_ends, self.threads, work)
         return np.where(positives > 0, found[: len(positives)], np.nan)

@@ -4,10 +4,7 @@ An entry is usually a prediction, and has a code that describes its outcome. A v
 positives", assigns a role, such as false positive, to each code; see :mod:`evaluator.kernels.curves.variants`.
 """
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +12,12 @@ from numpy.typing import NDArray
 from evaluator.kernels.curves import variants as kernels
 from evaluator.kernels.curves.sorting import Scratch
 from evaluator.metrics.average_precision import Curve
+from evaluator.tracks.shared.curves.shares import for_each_share
 
 Segments = list[tuple[NDArray[np.float64], NDArray[np.uint32]]]
 """Confidences and entries (curve × CODES, plus code), in several pairs of arrays."""
 Roles = NDArray[np.uint8]
 Numbers = NDArray[np.float64]
-WORTH_THREADS = 100_000  # For fewer curve entries than this, starting threads takes longer than the computation itself.
 
 
 def confidences_of(keys: NDArray[np.uint64]) -> Numbers:
@@ -74,7 +71,7 @@ class CodedCurves:
         while segments:
             kernels.scatter_codes(*segments.pop(), next_free, keys, codes)
         found = cls(keys, codes, ends, by_curve, by_code, threads)
-        found._in_threads(found._sort)
+        for_each_share(ends, threads, found._sort)
         for array in (keys, codes):
             array.flags.writeable = False
         return found
@@ -82,15 +79,6 @@ class CodedCurves:
     @property
     def _longest(self) -> int:
         return int(np.diff(self.ends).max(initial=0))
-
-    def _in_threads(self, work: Callable[[int, int], None]) -> None:
-        """Call ``work`` in several threads, with ranges of curves that have about the same number of entries."""
-        threads = self.threads if len(self.keys) >= WORTH_THREADS else 1
-        bounds = np.searchsorted(self.ends, np.linspace(0, len(self.keys), threads + 1)[1:-1]).tolist()
-        bounds = [0, *bounds, len(self.ends) - 1]
-        with ThreadPoolExecutor(threads) as pool:
-            for done in [pool.submit(work, *part) for part in pairwise(bounds)]:
-                done.result()
 
     def _sort(self, first: int, stop: int) -> None:
         scratch = Scratch.for_keys(self._longest), np.empty(self._longest, np.uint16)
@@ -125,7 +113,7 @@ class CodedCurves:
             part = self.keys, self.codes, self.ends, first, stop
             kernels.areas_of_variants(*part, roles, defined, partial_weight, *scratch, found)
 
-        self._in_threads(work)
+        for_each_share(self.ends, self.threads, work)
         return np.where(positives > 0, found[:, :count], np.nan)
 
     def curve(self, number: int, roles: Roles, positives: float, partial_weight: float) -> Curve:
