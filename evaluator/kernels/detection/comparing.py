@@ -20,11 +20,12 @@ from evaluator.kernels.detection.explained import (
     UNVERIFIED,
     WITHIN_CAP,
 )
-from evaluator.kernels.jit import inlined
+from evaluator.kernels.jit import inlined, subroutine
 
 # Rows of the arrays with the results of matching: with the class hierarchy, without it, and with the hierarchy for
 # false positives whose errors are assumed to be fixed.
 ALL_RULES, PLAIN, FIXED = range(3)
+IOUS = 5  # The row of ``Overlaps.annotated`` with the IoUs.
 
 
 @inlined
@@ -40,7 +41,8 @@ def _intersection(boxes, box, coordinates):
     x_min, x_max, y_min, y_max = coordinates
     width = min(x_max, boxes[box, 1]) - max(x_min, boxes[box, 0])
     height = min(y_max, boxes[box, 3]) - max(y_min, boxes[box, 2])
-    return height * width if width > 0.0 and height > 0.0 else 0.0
+    # The CPU could not predict a branch. If one factor is infinite, the area can be NaN, whose IoU counts as 0.
+    return max(height, 0.0) * max(width, 0.0)
 
 
 @inlined
@@ -111,18 +113,50 @@ def _compare_with_own_groups(truth, hierarchy, overlaps, row, position, coordina
     overlaps.groups[PLAIN, row], overlaps.shares[PLAIN, row] = plain, plain_share
 
 
+@subroutine
+def set_annotated(truth, hierarchy, overlaps, image):
+    """Copy the annotated ordinary boxes of an image to ``overlaps.annotated``, one edge after another.
+
+    In this layout, the CPU compares a prediction with several boxes at once.
+    """
+    first = np.int64(hierarchy.annotated_from[image])
+    for at in range(first, hierarchy.annotated_from[image + 1]):
+        box = np.int64(hierarchy.annotated[at])
+        for edge in range(4):
+            overlaps.annotated[edge, at - first] = truth.boxes[box, edge]
+        edges = (truth.boxes[box, 0], truth.boxes[box, 1], truth.boxes[box, 2], truth.boxes[box, 3])
+        overlaps.annotated[4, at - first] = area_of(edges)
+
+
 @inlined
-def _compare_with_others(truth, hierarchy, overlaps, row, image, label, coordinates):
+def _find_ious(annotated, count, coordinates):
+    """Compute the IoU of a prediction with the first ``count`` boxes in ``annotated``."""
+    x_min, x_max, y_min, y_max = coordinates
+    area = area_of(coordinates)
+    for box in range(count):
+        width = min(x_max, annotated[1, box]) - max(x_min, annotated[0, box])
+        height = min(y_max, annotated[3, box]) - max(y_min, annotated[2, box])
+        common = max(height, 0.0) * max(width, 0.0)
+        annotated[IOUS, box] = common / (area + annotated[4, box] - common)
+
+
+@inlined
+def _compare_with_others(hierarchy, overlaps, row, image, label, coordinates):
     """Find the annotated ordinary box of another class that a prediction overlaps most.
 
     Boxes of classes below the predicted class are skipped, because they count as boxes of the predicted class.
     """
     best, iou = np.int64(-1), 0.0
-    for at in range(hierarchy.annotated_from[image], hierarchy.annotated_from[image + 1]):
-        box = np.int64(hierarchy.annotated[at])
-        found = _iou(truth.boxes, box, coordinates)
-        if found > iou and not _is_own(hierarchy, hierarchy.label_of_box[box], label):
-            best, iou = box, found
+    first = np.int64(hierarchy.annotated_from[image])
+    count = np.int64(hierarchy.annotated_from[image + 1]) - first
+    _find_ious(overlaps.annotated, count, coordinates)
+    for at in range(count):
+        found = overlaps.annotated[IOUS, at]
+        # An IoU is infinite or NaN if areas are too large or too small for a float64. It counts as 0.
+        if found > iou and found < np.inf:
+            box = np.int64(hierarchy.annotated[first + at])
+            if not _is_own(hierarchy, hierarchy.label_of_box[box], label):
+                best, iou = box, found
     overlaps.others[row], overlaps.other_ious[row] = best, iou
 
 
@@ -180,7 +214,7 @@ def compare(truth, hierarchy, found, overlaps, offsets, threshold, image, row):
     overlaps.other_ious[row], overlaps.others[row] = 0.0, -1
     coordinates = coordinates_of(found, row)
     if cap and label >= 0:
-        _compare_with_others(truth, hierarchy, overlaps, row, image, label, coordinates)
+        _compare_with_others(hierarchy, overlaps, row, image, label, coordinates)
     if cap and position >= 0:
         _compare_with_own_boxes(truth, hierarchy, overlaps, row, position, coordinates)
         _compare_with_own_groups(truth, hierarchy, overlaps, row, position, coordinates)

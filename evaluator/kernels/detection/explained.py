@@ -129,6 +129,9 @@ class Overlaps(NamedTuple):
         if there is none.
     class_positions : int32 array of shape (labels,)
         As in :class:`evaluator.kernels.detection.state.DetectionState`.
+    annotated : float64 array of shape (6, boxes of one image)
+        XMin, XMax, YMin, YMax and area of the annotated ordinary boxes of the current image, and their IoU with the
+        current prediction.
     """
 
     boxes: NDArray[np.int64]
@@ -142,6 +145,7 @@ class Overlaps(NamedTuple):
     box_winners: NDArray[np.int64]
     group_winners: NDArray[np.int64]
     class_positions: NDArray[np.int32]
+    annotated: NDArray[np.float64]
 
 
 OVERLAPS = types.NamedTuple(
@@ -154,6 +158,7 @@ OVERLAPS = types.NamedTuple(
         types.uint8[:, ::1],
         *(types.int64[:, ::1] for _ in range(2)),
         types.int32[::1],
+        types.float64[:, ::1],
     ),
     Overlaps,
 )

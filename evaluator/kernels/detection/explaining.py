@@ -15,6 +15,7 @@ from evaluator.kernels.detection.comparing import (
     compare,
     compete,
     coordinates_of,
+    set_annotated,
 )
 from evaluator.kernels.detection.explained import (
     ABSORBED,
@@ -249,6 +250,7 @@ def explain(truth, hierarchy, found, overlaps, outcomes, threshold, bounds):
             stop += 1
         offsets = offsets_of(truth, image)
         set_class_positions(truth, overlaps, image)
+        set_annotated(truth, hierarchy, overlaps, image)
         for row in range(start, stop):
             compare(truth, hierarchy, found, overlaps, offsets, threshold, image, row)
         for row in range(start, stop):

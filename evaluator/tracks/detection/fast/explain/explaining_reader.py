@@ -93,6 +93,7 @@ class ExplainingReader(CollectingReader):
             box_winners=np.full((3, boxes), -1, np.int64),
             group_winners=np.full((2, groups), -1, np.int64),
             class_positions=np.full(len(self.full_truth.labels.starts) - 1, -1, np.int32),
+            annotated=np.empty((6, boxes)),
         )
 
     def _new_outcomes(self, size: int) -> Outcomes:
