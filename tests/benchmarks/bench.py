@@ -14,6 +14,7 @@ from pathlib import Path
 from tests.benchmarks.rows import FOLDER, ROOT, Section
 from tests.benchmarks.sections.leaderboards import leaderboards
 from tests.benchmarks.sections.masks import masks
+from tests.benchmarks.sections.private_facts import private_facts
 from tests.benchmarks.sections.ranks import rank_intervals
 from tests.benchmarks.sections.recording import recordings
 from tests.benchmarks.sections.reports import reports
@@ -23,6 +24,7 @@ from tests.benchmarks.sections.service import service
 # The sections in the order of BENCHMARKS.md
 SECTIONS: Mapping[str, Section] = {
     "scoring": scoring,
+    "privacy": private_facts,
     "reports": reports,
     "masks": masks,
     "service": service,

@@ -1,4 +1,4 @@
-"""Rows of the section Scoring: the cost of scoring against ground truths that differ in one secret annotation."""
+"""The rows of the section Privacy: the cost of scoring against ground truths that differ in one secret annotation."""
 
 from collections.abc import Callable, Iterator
 from functools import partial

@@ -19,7 +19,6 @@ from tests.benchmarks.scored_files import (
     scored,
     wc_of,
 )
-from tests.benchmarks.sections.private_facts import private_facts
 
 # CPU time in seconds that `wc -l` took for a file with 5 million boxes, on the machine where the times in OFFICIAL were
 # measured. The benchmark scales these times to the current machine by the time that `wc -l` takes now.
@@ -37,7 +36,6 @@ def scoring() -> Iterator[Row]:
     yield from goldens(files)
     yield hotcoco(files)
     yield bootstrap(files)
-    yield from private_facts()
     yield new_process(files)
 
 
