@@ -11,7 +11,7 @@ from evaluator.files.lines import CHUNK_BYTES, GZIP_MAGIC, UTF8_BOM, chunks
 from evaluator.problems import Findings, Stop
 from evaluator.report import ReferenceNeeded
 
-# Buffers for submission files need extra space, because kernels read 64 bytes at once, even beyond a line's end.
+# Buffers for submission files need extra space, because kernels read up to 96 bytes beyond the last line.
 SLACK_BYTES = 128
 BLANKS = b" \t\r\n"
 LOOK_BACK_BYTES = 4096

@@ -126,7 +126,7 @@ def average_precisions(keys, ends, first, stop, positives, public, private, hits
         Receives the average precisions.
     """
     for label in range(first, stop):
-        start, middle, stop = ends[2 * label], ends[2 * label + 1], ends[2 * label + 2]
+        start, middle, end = ends[2 * label], ends[2 * label + 1], ends[2 * label + 2]
         public_keys = keys[start : middle if public else start]
-        private_keys = keys[middle : stop if private else middle]
+        private_keys = keys[middle : end if private else middle]
         found[label] = _average_precision(public_keys, private_keys, positives[label], hits, precisions)

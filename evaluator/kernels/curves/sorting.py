@@ -1,10 +1,10 @@
 """Sorts 64-bit keys in ascending order, with or without a value that belongs to each key.
 
-The range of the keys is divided into cells of equal width, about twice as many as there are keys. One pass counts the
-keys of each cell, the next moves every key to its cell. A cell with many keys is divided again, and insertion finishes
-the others. Source: Neubert 1998, "The Flashsort1 algorithm". This takes two fifths of the time of numpy's sort, which
-stores vectors by an instruction that is slow on some processors. Each division makes the range at least 32 times
-smaller, so a key is moved at most 13 times, however the keys are distributed. Equal keys keep their order.
+The range of the keys is divided into cells of equal width, up to four for each key and at most 65,536. One pass counts
+the keys of each cell, the next moves every key to its cell. A cell with many keys is divided again, and insertion
+finishes the others. Source: Neubert 1998, "The Flashsort1 algorithm". This takes two fifths of the time of numpy's
+sort, which stores vectors by an instruction that is slow on some processors. Each division makes the range at least 32
+times smaller, so a key is moved at most 11 times, however the keys are distributed. Equal keys keep their order.
 """
 
 from typing import Any, NamedTuple

@@ -37,11 +37,12 @@ def coordinates_of(found, row):
 
 @inlined
 def _intersection(boxes, box, coordinates):
-    """Return the area that a prediction and a box have in common; 0 if they do not overlap."""
+    """Return the area that a prediction and a box have in common; 0 or NaN if they do not overlap."""
     x_min, x_max, y_min, y_max = coordinates
     width = min(x_max, boxes[box, 1]) - max(x_min, boxes[box, 0])
     height = min(y_max, boxes[box, 3]) - max(y_min, boxes[box, 2])
-    # The CPU could not predict a branch. If one factor is infinite, the area can be NaN, whose IoU counts as 0.
+    # There is no branch, because the CPU could not predict it. If one factor is infinite and the other is 0, the area
+    # is NaN. Callers count NaN as 0.
     return max(height, 0.0) * max(width, 0.0)
 
 
@@ -130,7 +131,7 @@ def set_annotated(truth, hierarchy, overlaps, image):
 
 @inlined
 def _find_ious(annotated, count, coordinates):
-    """Compute the IoU of a prediction with the first ``count`` boxes in ``annotated``."""
+    """Write the IoU of a prediction with the first ``count`` boxes in ``annotated`` to the row IOUS."""
     x_min, x_max, y_min, y_max = coordinates
     area = area_of(coordinates)
     for box in range(count):

@@ -87,7 +87,7 @@ def read_rows(data, at, stop, kind_of_cell, cell_of_kind, batch, truth, state, t
     Parameters
     ----------
     data, at, stop, truth, state, threshold
-        As for :func:`evaluator.kernels.detection.strings.read_strings`, but ``data`` must be readable for 96 bytes
+        As for :func:`evaluator.kernels.detection.strings.read_strings`, but ``data`` need only be readable for 64 bytes
         beyond ``stop``, and no hashes of unknown images are stored.
     kind_of_cell : int64 array of shape (7,)
         Kind of each cell of a line: 0 image, 1 label, 2 confidence, 3 to 6 XMin, XMax, YMin, YMax.

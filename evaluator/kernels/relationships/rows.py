@@ -70,8 +70,8 @@ def read_rows(data, at, stop, kind_of_cell, cell_of_kind, batch, truth, state, t
     Parameters
     ----------
     data, at, stop, truth, state, threshold
-        As for :func:`evaluator.kernels.relationships.strings.read_strings`, but ``data`` must be readable for 96 bytes
-        beyond ``stop``, and no hashes of unknown images are stored.
+        As for :func:`evaluator.kernels.relationships.strings.read_strings`, but ``data`` need only be readable for 64
+        bytes beyond ``stop``, and no hashes of unknown images are stored.
     kind_of_cell : int64 array of shape (13,)
         Kind of each cell of a line: 0 image, 1 and 2 labels, 3 relation, 4 confidence, 5 to 12 coordinates.
     cell_of_kind : int64 array of shape (13,)

@@ -1,6 +1,5 @@
 """Reads relationships in the Kaggle layout: ``ImageId,PredictionString``, one image per line."""
 
-import numpy as np
 from numba import types
 
 from evaluator.kernels.jit import inlined, kernel, subroutine
@@ -9,7 +8,7 @@ from evaluator.kernels.relationships.matching import add_prediction, place_of
 from evaluator.kernels.relationships.state import STATE, TRUTH
 from evaluator.kernels.text.bits import byte_at
 from evaluator.kernels.text.decimals import short_number
-from evaluator.kernels.text.lookup import code_of_short, is_plain, text_at
+from evaluator.kernels.text.lookup import after_text, code_of, is_plain
 from evaluator.kernels.text.prediction_strings import (
     BLANK,
     LINE_FEED,
@@ -24,78 +23,76 @@ from evaluator.kernels.text.prediction_strings import (
 
 
 @subroutine
-def _token_at(data, at, index, closed):
-    """Return the code (an integer) of a label or relation in a prediction string, and the offset after it.
-
-    The offset is 0 if the token cannot be read by a kernel; the reference implementation then reads the file.
-    """
-    if at == 0:
-        return np.int64(-1), at
-    at = after_blanks(data, at)
-    code, end, _ = text_at(data, at, index)
-    if code < 0 and (closed or not is_plain(data, at, end)):
-        return code, 0
-    if byte_at(data, end) not in (BLANK, TAB, LINE_FEED, RETURN):
-        return code, 0
-    return code, end
+def _text_at(data, at):
+    """Return the offsets of the begin and the end of the next token; (0, 0) if there is none or if ``at`` is 0."""
+    begin = after_blanks(data, at)
+    end = after_text(data, begin)
+    if at == 0 or end == begin or byte_at(data, end) not in (BLANK, TAB, LINE_FEED, RETURN):
+        return 0, 0
+    return begin, end
 
 
 @inlined
-def _box_at(data, at, index, closed):
-    """Read a labelled box, token by token. Return (label, (XMin, YMin, XMax, YMax), offset after these tokens).
+def _box_at(data, at):
+    """Read a labelled box, token by token.
 
-    The offset is 0 if a token cannot be read by a kernel; the reference implementation then reads the file.
+    Return the offsets of the label (begin and end), the coordinates (XMin, YMin, XMax, YMax), and the offset after
+    these tokens, which is 0 if a token cannot be read.
     """
-    label, at = _token_at(data, at, index, closed)
-    at = at + 1 if at > 0 and byte_at(data, at) == BLANK else at
-    if at == 0:
-        return label, (0.0, 0.0, 0.0, 0.0), at
+    begin, end = _text_at(data, at)
+    at = end + 1 if byte_at(data, end) == BLANK else end
     x_min, at = token_number_at(data, at)
     y_min, at = token_number_at(data, at)
     x_max, at = token_number_at(data, at)
     y_max, at = token_number_at(data, at)
-    return label, (x_min, y_min, x_max, y_max), at
+    return (begin, end), (x_min, y_min, x_max, y_max), at if end > 0 else 0
 
 
 @subroutine
-def _any_prediction_at(data, at, truth):
-    """Read a prediction, token by token.
+def _any_prediction_at(data, at):
+    """Read a prediction, token by token. Labels and the relation are not looked up.
 
     Returns
     -------
     confidence : float64
-    labels : two int64
-    relation : int64
+    texts : three tuples of two int64
+        The offsets of the begin and the end of both labels and of the relation. They are not empty.
     boxes : two tuples of four float64
         XMin, YMin, XMax, YMax.
     end : int64
         The offset after the prediction; 0 if it cannot be read by a kernel.
     """
     confidence, at = token_number_at(data, at)
-    one, one_box, at = _box_at(data, at, truth.labels, truth.closed[1])
-    two, two_box, at = _box_at(data, at, truth.labels, truth.closed[1])
-    relation, at = _token_at(data, at, truth.relations, truth.closed[2])
-    return confidence, (one, two), relation, (one_box, two_box), at
+    one, one_box, at = _box_at(data, at)
+    two, two_box, at = _box_at(data, at)
+    relation = _text_at(data, at)
+    return confidence, (one, two, relation), (one_box, two_box), relation[1]
 
 
 @inlined
-def _plain_prediction_at(data, at, truth):
-    """Read a prediction in the most common notation and with known labels, with the coordinates of a box at once.
+def _plain_prediction_at(data, at):
+    """Read a prediction in the most common notation, with the coordinates of a box at once.
 
     The results are those of :func:`_any_prediction_at`, which is needed to read the prediction if ``end`` is 0.
     """
     first, first_found = six_ends_at(data, at)
+    first_found = first_found and byte_at(data, first[5]) == BLANK
     middle = first[5] + 1 if first_found else at
     second, second_found = six_ends_at(data, middle)
     confidence, is_short = short_number(data, at, first[0] - at)
-    one = code_of_short(data, first[0] + 1, first[1] - first[0] - 1, truth.labels)
-    two = code_of_short(data, middle, second[0] - middle, truth.labels)
-    relation = code_of_short(data, second[4] + 1, second[5] - second[4] - 1, truth.relations)
     one_box, are_short = four_numbers_after(data, (first[1], first[2], first[3], first[4], first[5]))
     two_box, others_are_short = four_numbers_after(data, (second[0], second[1], second[2], second[3], second[4]))
-    found = first_found and second_found and is_short and are_short and others_are_short
-    end = second[5] if found and one >= 0 and two >= 0 and relation >= 0 else 0
-    return confidence, (one, two), relation, (one_box, two_box), end
+    texts = ((first[0] + 1, first[1]), (middle, second[0]), (second[4] + 1, second[5]))
+    have_texts = texts[0][0] < texts[0][1] and texts[1][0] < texts[1][1] and texts[2][0] < texts[2][1]
+    found = first_found and second_found and is_short and are_short and others_are_short and have_texts
+    return confidence, texts, (one_box, two_box), second[5] if found else 0
+
+
+@inlined
+def _code_at(data, text, index, closed):
+    """Return the code of a label or relation, -1 if it is not in the index, and whether it is accepted."""
+    code = code_of(data, text[0], text[1], index)
+    return code, code >= 0 or not (closed or not is_plain(data, text[0], text[1]))
 
 
 @subroutine
@@ -106,16 +103,21 @@ def _read_string(data, at, truth, state, threshold, image):
         if byte_at(data, begin) == LINE_FEED or byte_at(data, begin) == RETURN:
             at = after_line(data, begin)
             return (DONE if at else NOT_PLAIN), at
-        confidence, labels, relation, boxes, at = _plain_prediction_at(data, begin, truth)
+        confidence, texts, boxes, at = _plain_prediction_at(data, begin)
         if at == 0:
-            confidence, labels, relation, boxes, at = _any_prediction_at(data, begin, truth)
+            confidence, texts, boxes, at = _any_prediction_at(data, begin)
         if at == 0:
+            return NOT_PLAIN, at
+        one, one_accepted = _code_at(data, texts[0], truth.labels, truth.closed[1])
+        two, two_accepted = _code_at(data, texts[1], truth.labels, truth.closed[1])
+        relation, relation_accepted = _code_at(data, texts[2], truth.relations, truth.closed[2])
+        if not (one_accepted and two_accepted and relation_accepted):
             return NOT_PLAIN, at
         state.counts[PREDICTIONS] += 1
         if image < 0:
             continue
         (a, c, b, d), (e, g, f, h) = boxes
-        coordinates = (a, b, c, d, e, f, g, h)
+        coordinates, labels = (a, b, c, d, e, f, g, h), (one, two)
         place = place_of(truth, image, labels, relation)
         status = add_prediction(truth, state, threshold, image, labels, relation, place, confidence, coordinates)
         if status != DONE:

@@ -25,7 +25,7 @@ LANES = 32
 CODES_PER_LINE = 16  # Number of int32 values in a cache line.
 # Data is prefetched this many bytes before it is read. The distance is about the size of a batch.
 AHEAD = 8192
-_1, _2, _3, _8, _9 = (np.uint64(number) for number in (1, 2, 3, 8, 9))
+_1, _2, _3 = (np.uint64(number) for number in (1, 2, 3))
 
 
 @intrinsic

@@ -128,8 +128,8 @@ def short_number_at(data, at, stop):
 def long_number(data, begin, size):
     """Convert a number that consists of one digit, a point and 9 to 14 digits.
 
-    The parameters and the result are the same as for :func:`short_number`. A float64 represents integers of 15 digits
-    and 10**14 exactly, so their quotient is rounded only once.
+    The parameters and the result are the same as for :func:`short_number`, but ``data`` must be readable for 18 bytes.
+    A float64 represents integers of 15 digits and 10**14 exactly, so their quotient is rounded only once.
     """
     head, word, more = word_at(data, begin) ^ ZEROS, word_at(data, begin + 2) ^ ZEROS, word_at(data, begin + 10) ^ ZEROS
     plain, digits = (head & BYTE) <= _9 and ((head >> _8) & BYTE) == POINT_AFTER_XOR, size - 10

@@ -17,6 +17,7 @@ from evaluator.kernels.text.bits import first_bytes, text_bytes_in, word_at
 # The multiplier of the hash function is 2**64 divided by the golden ratio (Knuth's multiplicative hashing).
 HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 EMPTY = -1
+UNDECIDED = -2
 SLOTS_PER_TEXT = 8
 MAX_CHARACTERS = 256
 _0, _1, _2, _29, _33 = (np.uint64(number) for number in (0, 1, 2, 29, 33))
@@ -177,14 +178,29 @@ def text_at(data, at, index):
 
 @inlined
 def code_of_short(data, begin, size, index):
-    """Look up a string whose length is known. Return its code; -1 if it is not in the index or longer than 16 bytes."""
+    """Look up a string of at most 16 bytes whose length is known.
+
+    Parameters
+    ----------
+    data : uint8 array
+        Must be readable for 16 bytes from ``begin`` on.
+    begin, size : int64
+        ``size`` must not be negative.
+
+    Returns
+    -------
+    int64
+        The code of the string; EMPTY if it is not in the index; UNDECIDED if it is longer or empty, or if another
+        string is in the slot of its hash. Then :func:`text_at` is needed to look it up.
+    """
     one = first_bytes(word_at(data, begin), min(size, 8))
     two = first_bytes(word_at(data, begin + 8), min(max(size - 8, 0), 8))
     code = np.int64(index.slots[np.uint64(slot_of(hashed(HASH_MULTIPLIER, one, two), index.slots))])
     start = np.uint64(index.starts[np.uint64(max(code, 0))])
     is_short = code >= 0 and 0 < size <= 16 and np.uint64(index.starts[np.uint64(code + 1)]) == start + _2
     is_found = is_short and index.words[start] == one and index.words[start + _1] == two
-    return code if is_found else np.int64(EMPTY)
+    is_absent = code == EMPTY and 0 < size <= 16
+    return code if is_found or is_absent else np.int64(UNDECIDED)
 
 
 @subroutine
@@ -196,7 +212,7 @@ def _code_of_any(data, begin, index):
 def code_of(data, begin, end, index):
     """Return the code of the string ``data[begin:end]``, which must not be empty; -1 if it is not in the index."""
     code = code_of_short(data, begin, end - begin, index)
-    return code if code >= 0 else _code_of_any(data, begin, index)
+    return code if code != UNDECIDED else _code_of_any(data, begin, index)
 
 
 @inlined

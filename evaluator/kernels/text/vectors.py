@@ -79,14 +79,14 @@ def _eight_digits(builder: Any, digits: Any) -> Any:
 def _decimals(builder: Any, array: Any, at: list[Any], beyond: Any) -> tuple[Any, Any]:
     """Load eight characters from each offset, without the last ``beyond`` bits, which become 0.
 
-    Return the digits, and a vector with bits set in the elements that have other characters than digits. ``beyond``
-    must be from 0 to 56.
+    Return the digits, and a vector with bits set in the elements that have other characters than digits. If ``beyond``
+    is not from 0 to 56, the element is arbitrary.
     """
     words = beyond.type
-    texts = builder.xor(
-        _vector(builder, words, [_load(builder, array, each, _Word) for each in at]), _same(words, ZEROS)
-    )
-    digits = builder.and_(texts, builder.lshr(_same(words, ALL), builder.and_(beyond, _same(words, 63))))
+    texts = _vector(builder, words, [_load(builder, array, each, _Word) for each in at])
+    # A shift by 64 bits or more is undefined, so the mask reduces the number of bits to 0 to 63.
+    kept = builder.lshr(_same(words, ALL), builder.and_(beyond, _same(words, 63)))
+    digits = builder.and_(builder.xor(texts, _same(words, ZEROS)), kept)
     large = builder.or_(builder.add(digits, _same(words, NO_DIGIT)), digits)
     return digits, builder.and_(large, _same(words, TOPS))
 

@@ -3,6 +3,7 @@
 import gzip
 import json
 import random
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -190,8 +191,24 @@ def pair_file(chance: random.Random) -> bytes:
     return encoded(chance, rows)
 
 
+def plain(row: str, decimals: int) -> str:
+    """Return a line with single blanks, and with the given number of decimals in most of its numbers."""
+    row = re.sub(r"[ \t]+", " ", row)
+    return re.sub(r"(?<=[ ,])[01]?(\.\d{1,6})?(?=[ ,]|$)", lambda text: fixed(text[0], decimals), row)
+
+
+def fixed(text: str, decimals: int) -> str:
+    return f"{float(text):.{decimals}f}" if text else text
+
+
 def encoded(chance: random.Random, rows: list[str]) -> bytes:
-    """Join lines into a file, with random line endings, and sometimes with a byte order mark or compression."""
+    """Join lines into a file, with random line endings, and sometimes with a byte order mark or compression.
+
+    In half of the files, most numbers have the same number of decimals, as in most submissions.
+    """
+    if chance.random() < 0.5:
+        decimals = chance.choice([1, 6, 8, 12])
+        rows = [rows[0], *(plain(row, decimals) for row in rows[1:])]
     end = chance.choice(["\n", "\n", "\r\n"])
     text = end.join(rows) + chance.choice(["", end, end + end, end + "  " + end])
     content = (chance.choice(["", "", "\ufeff"]) + text).encode()

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from evaluator.kernels.curves.average_precision import average_precisions, count, scatter
 from evaluator.kernels.curves.sorting import Scratch, sort_buckets
-from evaluator.tracks.shared.curves.shares import call_all, for_each_share
+from evaluator.tracks.shared.curves.shares import WORTH_THREADS, call_all, for_each_share
 
 Segments = list[tuple[NDArray[np.float64], NDArray[np.uint32]]]
 """Confidences and codes of curve entries, in several pairs of arrays.
@@ -48,8 +48,10 @@ class EntryBuckets:
     def of(cls, segments: Segments, labels: int, threads: int = 1) -> "EntryBuckets":
         """Sort the curve entries in ``segments`` into buckets. ``labels`` is the number of classes.
 
-        To free memory, each segment is removed from the list as soon as its entries have been copied.
+        The list is emptied, so that the memory of each segment is freed as soon as its entries have been copied.
         """
+        if sum(len(codes) for _, codes in segments) < WORTH_THREADS:
+            threads = 1
         tallies = np.zeros((len(segments), 4 * labels), np.int64)
         call_all([partial(count, codes, tally) for (_, codes), tally in zip(segments, tallies, strict=True)], threads)
         by_bucket = tallies.reshape(len(segments), 2 * labels, 2)
