@@ -104,20 +104,10 @@ def short_number(data, begin, size):
 
 @inlined
 def short_number_at(data, at, stop):
-    """Read a number in the notation of :func:`short_number`.
+    """Read a number in the notation of :func:`short_number`, which must be followed by the byte ``stop``.
 
-    Parameters
-    ----------
-    data, at
-        As for :func:`number_at`.
-    stop : int64
-        The byte that must follow the number.
-
-    Returns
-    -------
-    value : float64
-    end : int64
-        The offset after ``stop``; 0 if the number has a different notation.
+    Return the value and the offset after ``stop``; the offset is 0 if the number has a different notation. ``data`` and
+    ``at`` are as for :func:`number_at`.
     """
     size = 2 + digits_in(word_at(data, at + 2) ^ ZEROS)
     value, is_short = short_number(data, at, size)
