@@ -8,7 +8,7 @@ from evaluator.kernels.detection.state import STATE, TRUTH
 from evaluator.kernels.jit import inlined, kernel, subroutine
 from evaluator.kernels.reading import DONE, NOT_PLAIN, PREDICTIONS, UNCLAIMED, UNKNOWN_IMAGES, UNKNOWN_LABELS
 from evaluator.kernels.text.bits import prefetch
-from evaluator.kernels.text.csv_blocks import BATCH, CODES_PER_LINE, position_in
+from evaluator.kernels.text.csv_blocks import BATCH, LANES, position_in
 from evaluator.kernels.text.csv_rows import read_batch
 
 CELLS = 7
@@ -47,7 +47,7 @@ def _find_positions(truth, state, batch, rows):
         if batch.codes[IMAGE, row] >= 0:
             first = np.int64(truth.verified_from[batch.codes[IMAGE, row]])
             prefetch(truth.verified, first)
-            prefetch(truth.verified, first + CODES_PER_LINE)
+            prefetch(truth.verified, first + LANES)
     for row in range(rows):
         position = _position_of(truth, state, batch.codes[IMAGE, row], batch.codes[LABEL, row])
         batch.positions[row] = position

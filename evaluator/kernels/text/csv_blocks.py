@@ -21,8 +21,7 @@ from evaluator.kernels.text.vectors import WIDTH, ends_and_blanks_at, four_long_
 
 BATCH_ROWS = 64
 EIGHT = 8
-LANES = 32
-CODES_PER_LINE = 16  # Number of int32 values in a cache line.
+LANES = 16
 # Data is prefetched this many bytes before it is read. The distance is about the size of a batch.
 AHEAD = 8192
 _1, _2, _3 = (np.uint64(number) for number in (1, 2, 3))
