@@ -29,6 +29,11 @@ __all__ = ["Running", "free_port", "wait_for"]
 
 START_SECONDS = 120.0  # Tests wait at most this long for a service to start, unless they set `start_seconds`.
 TRIES = 20
+# A transaction of PostgreSQL has a number, and a lock on it, as soon as it writes or locks a row.
+OPEN_TRANSACTIONS = """
+SELECT count(*) FROM pg_locks JOIN pg_stat_activity USING (pid)
+WHERE locktype = 'transactionid' AND granted AND datname = current_database()
+"""
 NOT_INHERITED = ("REDIS_URL", "DATABASE_URL", "STORAGE_URL", "DJANGO_SETTINGS_MODULE", "LOG_LEVEL", "PODIUM_URL")
 
 
@@ -145,7 +150,8 @@ class Running:
     def freeze(self, words: str = "celery -A") -> list[int]:
         """Freeze the processes whose command line contains `words`, and return their ids.
 
-        If SQLite is locked for writing at that time, the processes are resumed and frozen again.
+        If the database is being written at that time, the processes are resumed and frozen again. Otherwise, requests
+        could wait for locks of a frozen process.
         """
         for _ in range(TRIES):
             frozen = self.signal_all(words, signal.SIGSTOP)
@@ -263,9 +269,9 @@ class Running:
         return bool(self.column("status != 'queued'", identifier))
 
     def can_be_written(self) -> bool:
-        """Return whether SQLite's write lock is free. On PostgreSQL, which has no such lock, return True."""
+        """Return whether no process is in a transaction that has locked rows or, on SQLite, the whole database."""
         if "DATABASE_URL" in self.environment:
-            return True
+            return self.rows(OPEN_TRANSACTIONS) == [(0,)]
         with closing(sqlite3.connect(self.home / "podium.sqlite3", timeout=1)) as database:
             with suppress(sqlite3.OperationalError):
                 database.execute("BEGIN IMMEDIATE")
