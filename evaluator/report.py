@@ -25,7 +25,6 @@ class ReferenceNeeded(Enum):
     SMALL_FILE = "a small file"
     OTHER_LIMITS = "limits that differ from the defaults"
     ACROSS_CLASSES = "matches across classes"
-    EXPLANATION = "an explanation by FiftyOne's rules"
     OVERFULL_IMAGE = "an image with more than 10,000 predictions"
     DAMAGED_GZIP = "a gzip file that is damaged or too large"
     ENDLESS_HEADER = "an incomplete header line"

@@ -199,12 +199,12 @@ def _cap_of(found, row):
 
 
 @inlined
-def compare(truth, hierarchy, found, overlaps, offsets, threshold, image, row):
+def compare(truth, hierarchy, found, overlaps, offsets, threshold, image, row, competes):
     """Compare a prediction with the objects of its image, and make it compete for the box that it overlaps most.
 
-    The prediction competes only if the overlap reaches the threshold. Predictions of classes that are not verified (as
-    present or absent) in the image are compared too, although they are not scored. Otherwise, the CPU time would reveal
-    their number.
+    The prediction competes only if ``competes`` is true and the overlap reaches the threshold. Predictions of classes
+    that are not verified (as present or absent) in the image are compared too, although they are not scored. Otherwise,
+    the CPU time would reveal their number.
     """
     label = found.labels[row]
     cap, position = _cap_of(found, row), np.int64(overlaps.class_positions[label]) if label >= 0 else np.int64(-1)
@@ -226,5 +226,5 @@ def compare(truth, hierarchy, found, overlaps, offsets, threshold, image, row):
         within = cap & (WITHIN_CAP if rules == ALL_RULES else PLAIN_WITHIN_CAP)
         if not within:
             overlaps.outcomes[rules, row] = IGNORED if rules == ALL_RULES else PLAIN_LEFT_OUT
-        elif box >= 0 and overlaps.ious[rules, row] >= threshold:
+        elif competes and box >= 0 and overlaps.ious[rules, row] >= threshold:
             compete(found, overlaps.ious[rules], overlaps.box_winners[rules], box - offsets[0], row)

@@ -180,7 +180,8 @@ class Outcomes(NamedTuple):
     box_kinds : int8 array of shape (M,)
         Kind of error that caused each ordinary box to be missed, NO_ERROR for a box that was hit.
     group_is_found : bool array of shape (G,)
-        Whether, with the class hierarchy, each group-of box absorbs a prediction with a confidence above 0.
+        Whether, with the class hierarchy, each group-of box is found: it absorbs a prediction with a confidence above
+        0 or, by FiftyOne's rules, with any confidence.
     """
 
     counts: NDArray[np.int64]

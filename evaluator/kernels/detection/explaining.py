@@ -38,6 +38,8 @@ from evaluator.kernels.detection.explained import (
     SIZE_CODE,
     WRITTEN,
 )
+from evaluator.kernels.detection.explaining_in_turn import match_image
+from evaluator.kernels.detection.images_in_turn import TURNS
 from evaluator.kernels.detection.matching import clear_class_positions, offsets_of, set_class_positions, unscored_class
 from evaluator.kernels.detection.state import TRUTH
 from evaluator.kernels.jit import inlined, kernel, read_only
@@ -89,7 +91,7 @@ def _kind_of(overlaps, threshold, row):
 
 @inlined
 def _judge(found, overlaps, offsets, threshold, row):
-    """Determine the outcomes of a prediction (such as hit or false positive), with and without the class hierarchy.
+    """Determine whether a prediction hits a box or is absorbed, with and without the class hierarchy.
 
     All predictions in the image must already have competed for the boxes that they overlap.
     """
@@ -98,10 +100,6 @@ def _judge(found, overlaps, offsets, threshold, row):
             overlaps.outcomes[ALL_RULES, row] = HIT
         elif _is_absorbed(found, overlaps, offsets, threshold, ALL_RULES, row):
             overlaps.outcomes[ALL_RULES, row] = ABSORBED
-        else:
-            kind = _kind_of(overlaps, threshold, row)
-            overlaps.outcomes[ALL_RULES, row] = FALSE + kind
-            _compete_if_fixable(found, overlaps, offsets, kind, row)
     if overlaps.outcomes[PLAIN, row] == PLAIN_FALSE:
         if _is_hit(overlaps, offsets, threshold, PLAIN, row):
             overlaps.outcomes[PLAIN, row] = PLAIN_HIT
@@ -122,6 +120,15 @@ def _compete_if_fixable(found, overlaps, offsets, kind, row):
         box, overlaps.fixed_ious[row] = overlaps.boxes[ALL_RULES, row], overlaps.ious[ALL_RULES, row]
     if box >= 0 and overlaps.box_winners[ALL_RULES, box - offsets[0]] < 0:
         compete(found, overlaps.fixed_ious, overlaps.box_winners[FIXED], box - offsets[0], row)
+
+
+@inlined
+def _find_error(found, overlaps, offsets, threshold, row):
+    """Determine the kind of error of a prediction, if it is a false positive."""
+    if overlaps.outcomes[ALL_RULES, row] == FALSE:
+        kind = _kind_of(overlaps, threshold, row)
+        overlaps.outcomes[ALL_RULES, row] = FALSE + kind
+        _compete_if_fixable(found, overlaps, offsets, kind, row)
 
 
 @inlined
@@ -204,16 +211,17 @@ def _finish_boxes(truth, found, overlaps, outcomes, offsets, image, position):
 
 
 @inlined
-def _finish_groups(truth, found, overlaps, outcomes, offsets, image, position):
-    """For each group-of box of a class, append a curve entry if the box absorbs a prediction with a confidence above 0.
+def _finish_groups(truth, found, overlaps, outcomes, offsets, lowest, image, position):
+    """For each group-of box of a class, append a curve entry if the box absorbs a prediction.
 
-    There are separate entries with and without the class hierarchy. Also reset ``group_winners`` to -1.
+    The confidence of the prediction must be above ``lowest``. There are separate entries with and without the class
+    hierarchy. Also reset ``group_winners`` to -1.
     """
     for group in range(truth.groups_from[position], truth.groups_from[position + 1]):
         for rules in range(2):
             winner = overlaps.group_winners[rules, group - offsets[1]]
             overlaps.group_winners[rules, group - offsets[1]] = -1
-            if winner < 0 or not found.numbers[winner, 0] > 0:
+            if winner < 0 or not found.numbers[winner, 0] > lowest:
                 continue
             if rules == ALL_RULES:
                 outcomes.group_is_found[group] = True
@@ -221,11 +229,25 @@ def _finish_groups(truth, found, overlaps, outcomes, offsets, image, position):
             _add_entry(truth, outcomes, image, np.int64(truth.verified[position]), found.numbers[winner, 0], code)
 
 
+@inlined
+def _find_outcomes(truth, hierarchy, found, overlaps, turns, offsets, threshold, in_turn, image, start, stop):
+    """Determine the outcomes of the predictions from ``start`` to ``stop``, which are those of an image."""
+    for row in range(start, stop):
+        compare(truth, hierarchy, found, overlaps, offsets, threshold, image, row, not in_turn)
+    if in_turn:
+        match_image(truth, found, overlaps, turns, offsets, threshold, start, stop)
+    else:
+        for row in range(start, stop):
+            _judge(found, overlaps, offsets, threshold, row)
+    for row in range(start, stop):
+        _find_error(found, overlaps, offsets, threshold, row)
+
+
 @kernel(
-    *(TRUTH, HIERARCHY, PREDICTIONS, OVERLAPS, OUTCOMES_TYPE),
-    *(types.float64, read_only(types.float64)),
+    *(TRUTH, HIERARCHY, PREDICTIONS, OVERLAPS, OUTCOMES_TYPE, TURNS),
+    *(types.float64, read_only(types.float64), types.boolean),
 )
-def explain(truth, hierarchy, found, overlaps, outcomes, threshold, bounds):
+def explain(truth, hierarchy, found, overlaps, outcomes, turns, threshold, bounds, in_turn):
     """Determine the outcomes of all predictions in one or more images, and of the objects in these images.
 
     Parameters
@@ -238,12 +260,17 @@ def explain(truth, hierarchy, found, overlaps, outcomes, threshold, bounds):
         ``class_positions`` must be -1 at the start, and are -1 again at the end.
     outcomes : Outcomes
         Must have room for four more entries and one more confusion for each prediction.
+    turns : Turns
+        Scratch memory for the predictions in ``found``, if they are matched in turn.
     threshold : float64
         Smallest IoU of a match.
     bounds : float64 array of shape (2,)
         Areas that separate small, medium and large boxes.
+    in_turn : bool
+        Whether predictions are matched one after another, by FiftyOne's rules. If so, ``truth`` must have only the
+        classes and boxes that these rules use, and there are no outcomes without the class hierarchy.
     """
-    start = 0
+    start, lowest = 0, -np.inf if in_turn else 0.0
     while start < len(found.images):
         image, stop = np.int64(found.images[start]), start
         while stop < len(found.images) and found.images[stop] == image:
@@ -251,14 +278,11 @@ def explain(truth, hierarchy, found, overlaps, outcomes, threshold, bounds):
         offsets = offsets_of(truth, image)
         set_class_positions(truth, overlaps, image)
         set_annotated(truth, hierarchy, overlaps, image)
-        for row in range(start, stop):
-            compare(truth, hierarchy, found, overlaps, offsets, threshold, image, row)
-        for row in range(start, stop):
-            _judge(found, overlaps, offsets, threshold, row)
+        _find_outcomes(truth, hierarchy, found, overlaps, turns, offsets, threshold, in_turn, image, start, stop)
         for row in range(start, stop):
             _add_prediction(truth, hierarchy, found, overlaps, outcomes, offsets, bounds, image, row)
         for position in range(truth.verified_from[image], truth.verified_from[image + 1]):
             _finish_boxes(truth, found, overlaps, outcomes, offsets, image, position)
-            _finish_groups(truth, found, overlaps, outcomes, offsets, image, position)
+            _finish_groups(truth, found, overlaps, outcomes, offsets, lowest, image, position)
         clear_class_positions(truth, overlaps, image)
         start = stop

@@ -45,6 +45,13 @@ class Turns(NamedTuple):
     available: NDArray[np.bool_]
     group_confidences: NDArray[np.float64]
 
+    @classmethod
+    def empty(cls, predictions: int, boxes: int, groups: int) -> "Turns":
+        """Return scratch memory for N ``predictions`` and for the ``boxes`` and ``groups`` of one image."""
+        order, merged = np.empty(predictions, np.int32), np.empty(predictions, np.int32)
+        available, confidences = np.ones(boxes, bool), np.full(groups, UNCLAIMED)
+        return cls(np.empty(predictions), order, merged, available, confidences)
+
 
 TURNS = types.NamedTuple(
     (types.float64[::1], types.int32[::1], types.int32[::1], types.boolean[::1], types.float64[::1]), Turns
@@ -132,8 +139,8 @@ def _merge_runs(found, turns, first, middle, stop):
 
 
 @subroutine
-def _sort(found, turns, count):
-    """Sort the first ``count`` elements of ``turns.order``."""
+def sort_turns(found, turns, count):
+    """Sort the first ``count`` elements of ``turns.order``. Predictions that are equal keep their order."""
     for first in range(0, count, RUN):
         _sort_run(found, turns, first, min(first + RUN, count))
     length = RUN
@@ -267,7 +274,7 @@ def match_images(truth, labelled, state, found, turns, threshold):
         offsets = offsets_of(truth, image)
         _set_class_positions(truth, labelled, state, image)
         count = _find_rivals(truth, state, found, turns, offsets, threshold, image, start, stop)
-        _sort(found, turns, count)
+        sort_turns(found, turns, count)
         for turn in range(count):
             row = np.int64(turns.order[turn])
             _match(truth, state, found, turns, offsets, threshold, image, stop - start > CROWD, row)

@@ -11,7 +11,7 @@ from evaluator.files.folder import TruthFolder, coded
 from evaluator.files.tables import TruthTable
 from evaluator.kernels.text.lookup import stored_index
 from evaluator.tracks.checking import check_boxes, checked, distinct_keys, group_flags, usage_of, warn_duplicates
-from evaluator.tracks.detection.truth import DetectionParameters, DetectionTruth
+from evaluator.tracks.detection.truth import DetectionParameters, DetectionTruth, class_ranges
 from evaluator.tracks.shared.label_truth import count_objects
 from evaluator.tracks.shared.labels import Labelling, expanded
 
@@ -43,7 +43,7 @@ def compile_truth(folder: TruthFolder, parameters: DetectionParameters) -> Detec
     ordinary, grouped = order[~groups[order]], order[groups[order]]
     arrays: dict[str, NDArray[Any]] = {
         "verified": verified,
-        **_ranges(verified, keys[ordinary], keys[grouped], images=len(images), labels=len(labels)),
+        **class_ranges(verified, keys[ordinary], keys[grouped], images=len(images), labels=len(labels)),
         "boxes": boxes[ordinary],
         "box_keys": keys[ordinary],
         "group_boxes": boxes[grouped],
@@ -61,32 +61,6 @@ def compile_truth(folder: TruthFolder, parameters: DetectionParameters) -> Detec
     texts = labelling.texts | {"attributes": _attribute_names(tables["boxes.csv"])}
     flags, shaped = labelling.flags(folder), {"expand_hierarchy": parameters.expand_hierarchy}
     return checked(folder.faults, DetectionTruth(folder.track.name, folder.sha256, shaped, flags, texts, arrays))
-
-
-def _ranges(
-    verified: NDArray[np.int64],
-    boxes: NDArray[np.int64],
-    groups: NDArray[np.int64],
-    *,
-    images: int,
-    labels: int,
-) -> dict[str, NDArray[Any]]:
-    """Return the arrays that list the verified classes of each image, and the boxes and groups of each such class.
-
-    ``verified_from`` contains the index in ``verified`` of the first key of each image. ``boxes_from`` and
-    ``groups_from`` contain the indices of the first box and of the first group of each key in ``verified``. The last
-    element of each of these arrays is the length of ``verified``, ``boxes`` or ``groups``.
-
-    A class is verified in an image if its presence or absence is known. ``verified``, ``boxes`` and ``groups`` are
-    ascending keys (image × number of labels + label).
-    """
-    after = np.append(verified, np.iinfo(np.int64).max)
-    return {
-        "verified_from": np.searchsorted(verified, np.arange(images + 1) * labels).astype(np.int32),
-        "verified_labels": (verified % max(labels, 1)).astype(np.int32),
-        "boxes_from": np.searchsorted(boxes, after).astype(np.int32),
-        "groups_from": np.searchsorted(groups, after).astype(np.int32),
-    }
 
 
 def _boxes(

@@ -153,3 +153,29 @@ class DetectionTruth(ObjectTruth):
             "objects": count_objects(object_keys, group_keys, self.usage, len(self.labels)),
         }
         return replace(self, arrays={**self.arrays, **changed})
+
+
+def class_ranges(
+    verified: NDArray[np.int64],
+    boxes: NDArray[np.int64],
+    groups: NDArray[np.int64],
+    *,
+    images: int,
+    labels: int,
+) -> dict[str, NDArray[Any]]:
+    """Return the arrays that list the verified classes of each image, and the boxes and groups of each such class.
+
+    ``verified_from`` contains the index in ``verified`` of the first key of each image. ``boxes_from`` and
+    ``groups_from`` contain the indices of the first box and of the first group of each key in ``verified``. The last
+    element of each of these arrays is the length of ``verified``, ``boxes`` or ``groups``.
+
+    A class is verified in an image if its presence or absence is known. ``verified``, ``boxes`` and ``groups`` are
+    ascending keys (image × number of labels + label).
+    """
+    after = np.append(verified, np.iinfo(np.int64).max)
+    return {
+        "verified_from": np.searchsorted(verified, np.arange(images + 1) * labels).astype(np.int32),
+        "verified_labels": (verified % max(labels, 1)).astype(np.int32),
+        "boxes_from": np.searchsorted(boxes, after).astype(np.int32),
+        "groups_from": np.searchsorted(groups, after).astype(np.int32),
+    }

@@ -100,7 +100,7 @@ def mask_overlaps(truth: SegmentationTruth, table: SubmissionTable, matches: Mat
     annotated_masks = truth.masks_of_objects[annotated]
     return Comparison(
         own=Nearest(matches.objects[false], matches.overlaps[false]),
-        shares=matches.shares[false],
+        group=Nearest(matches.groups[false], matches.shares[false]),
         annotated=annotated,
         other=lambda ours, theirs: mask_iou(masks, annotated_masks, ours, theirs),
         ties=ties_of(detections, masks, detections.images),

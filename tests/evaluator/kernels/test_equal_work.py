@@ -257,10 +257,14 @@ def test_the_number_of_pairs_that_an_explanation_compares_does_not_depend_on_ver
 
 
 @pytest.mark.parametrize(
-    ("track", "listed_by"), [(track, way) for track, ways in private_facts.LISTED_BY.items() for way in ways]
+    ("track", "listed_by", "parameters"),
+    [
+        *((track, way, {}) for track, ways in private_facts.LISTED_BY.items() for way in ways),
+        ("openimages-detection", "hierarchy", {"protocol": "fiftyone"}),
+    ],
 )
 def test_one_fact_changes_the_number_of_entries_of_an_explanation_by_a_few(
-    track: str, listed_by: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    track: str, listed_by: str, parameters: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every prediction has an entry in a precision-recall curve.
 
@@ -278,7 +282,8 @@ def test_one_fact_changes_the_number_of_entries_of_an_explanation_by_a_few(
     submission = submission_of(track, crowds(track), "fast path", tmp_path, monkeypatch)
     for truth in private_facts.neighbours(track, listed_by, tmp_path / "truths"):
         entries.append(0)
-        report = scoring.score(ScoringRequest(track, truth, submission, report=ReportOptions(explanation=True)))
+        request = ScoringRequest(track, truth, submission, parameters, report=ReportOptions(explanation=True))
+        report = scoring.score(request)
         assert report.way == "fast path"
     assert entries[0] >= ROWS * len(private_facts.IMAGES) * len(private_facts.LABELS)
     assert max(entries) - min(entries) <= 4

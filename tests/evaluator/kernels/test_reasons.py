@@ -129,22 +129,16 @@ def test_some_parameters_of_detection_need_the_reference_implementation(
     assert outcome(tmp_path, "openimages-detection", content, Limits(), **parameters) is reason
 
 
+@pytest.mark.parametrize("report", [ReportOptions(), ReportOptions(explanation=True)], ids=["scored", "explained"])
 @pytest.mark.parametrize("predictions", [10_000, 10_001])
 @pytest.mark.parametrize("header", [HEADER, LONG_HEADER], ids=["kaggle", "long"])
 def test_fiftyones_rules_need_the_reference_implementation_for_overfull_images(
-    header: str, predictions: int, tmp_path: Path
+    header: str, predictions: int, report: ReportOptions, tmp_path: Path
 ) -> None:
     row = PREDICTIONS["openimages-detection"]
     rows = f"street,{' '.join([row] * predictions)}\n"
     if header == LONG_HEADER:
         rows = f"street,{row.replace(' ', ',')}\n" * predictions
     content = f"{header}\n{rows}".encode()
-    found = outcome(tmp_path, "openimages-detection", content, Limits(), protocol="fiftyone")
+    found = outcome(tmp_path, "openimages-detection", content, Limits(), report, protocol="fiftyone")
     assert (found is ReferenceNeeded.OVERFULL_IMAGE) == (predictions > 10_000)
-
-
-def test_explanations_by_fiftyones_rules_need_the_reference_implementation(tmp_path: Path) -> None:
-    content = f"{HEADER}\nstreet,{PREDICTIONS['openimages-detection']}\n".encode()
-    for report, fast in ((ReportOptions(explanation=True), False), (ReportOptions(curves=True), True)):
-        found = outcome(tmp_path, "openimages-detection", content, Limits(), report, protocol="fiftyone")
-        assert isinstance(found, Outcome) if fast else found is ReferenceNeeded.EXPLANATION

@@ -82,14 +82,14 @@ Overlap = Callable[[Codes, Codes], Overlaps]
 
 @dataclass(frozen=True, slots=True)
 class Nearest:
-    """The objects that N false positives overlap most.
+    """The objects, or the groups, that N false positives overlap most.
 
     Attributes
     ----------
     objects : int64 array of shape (N,)
-        Index of the ordinary object, -1 if there is none.
+        Index of the ordinary object or group, -1 if there is none.
     overlaps : float64 array of shape (N,)
-        IoU with that object.
+        IoU with that object, or IoA with that group.
     """
 
     objects: Codes
@@ -104,8 +104,8 @@ class Comparison:
     ----------
     own : Nearest
         The ordinary object of the same class that each false positive overlaps most.
-    shares : float64 array of shape (N,)
-        The largest IoA of each false positive with a group of the same class.
+    group : Nearest
+        The group of the same class that contains the largest part of each false positive.
     annotated : int64 array of shape (A,), ascending
         Indices of the ordinary objects that are rows of boxes.csv (or masks.csv) and not copies for an ancestor.
     other : callable
@@ -116,7 +116,7 @@ class Comparison:
     """
 
     own: Nearest
-    shares: Overlaps
+    group: Nearest
     annotated: Codes
     other: Overlap
     ties: Sequence[NDArray[Any]]
@@ -135,7 +135,7 @@ def box_overlaps(truth: DetectionTruth, detections: Detections) -> Comparison:
 
     return Comparison(
         own=Nearest(*best_objects(keys, truth.object_keys, own)),
-        shares=best_objects(keys, truth.group_keys, share)[1],
+        group=Nearest(*best_objects(keys, truth.group_keys, share)),
         annotated=annotated,
         other=lambda ours, theirs: intersection_over_union(boxes[ours], annotated_boxes[theirs]),
         ties=detections.coordinates,
@@ -157,7 +157,7 @@ def errors_of(
     """
     false = false_positives(matches)
     detections = matches.detections[false]
-    own, shares = compared.own, compared.shares
+    own, shares = compared.own, compared.group.overlaps
     other = _nearest_of_another_class(truth, detections, compared)
     kinds = detection_kinds(own.overlaps, other.overlaps, shares, threshold)
     explaining = explaining_objects(kinds, own, other, shares)

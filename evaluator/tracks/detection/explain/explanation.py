@@ -68,7 +68,10 @@ def explain(
     known = known[known.labels >= 0]
     by_split = ablation(truth, known[are_valid(known)], matches, parameters) if parameters.protocol == "tfod" else {}
     matches = matches[matches.verified]
-    compared = box_overlaps(counted, matches.detections[false_positives(matches)])
+    false = false_positives(matches)
+    compared = box_overlaps(counted, matches.detections[false])
+    # By FiftyOne's rules, only a detection that matches a group has one.
+    matches.groups[false] = compared.group.objects
     options = {"threshold": parameters.iou_threshold, "group_weight": parameters.group_of_weight}
     errors = errors_of(counted, matches, compared, **options)
     found = Explained(counted, known, matches, errors, parameters.group_of_weight)

@@ -9,7 +9,7 @@ from evaluator.files.blocks import Declined
 from evaluator.kernels.detection.explained import Predictions
 from evaluator.kernels.detection.images_in_turn import Turns, find_labelled, match_images
 from evaluator.kernels.detection.state import WITH_AREA, KernelTruth
-from evaluator.kernels.reading import ENTRIES, UNCLAIMED
+from evaluator.kernels.reading import ENTRIES
 from evaluator.report import ReferenceNeeded
 from evaluator.tracks.detection.fast.collecting_reader import CollectingReader
 from evaluator.tracks.detection.fast.truth import most_objects
@@ -69,17 +69,7 @@ class FiftyOneReader(CollectingReader):
         self.keeps_images = keeps_images
         self.filled: Segments = []
         self.filled_images: list[NDArray[np.int32]] = []
-        self.turns = self._new_turns(0)
-
-    def _new_turns(self, size: int) -> Turns:
-        boxes, groups = most_objects(self.full_truth)
-        return Turns(
-            highest=np.empty(size),
-            order=np.empty(size, np.int32),
-            merged=np.empty(size, np.int32),
-            available=np.ones(boxes, bool),
-            group_confidences=np.full(groups, UNCLAIMED),
-        )
+        self.turns = Turns.empty(0, *most_objects(truth))
 
     def evaluate_images(self, found: Predictions) -> None:
         """Match all predictions of one or more images, and keep the resulting curve entries.
@@ -91,7 +81,7 @@ class FiftyOneReader(CollectingReader):
         """
         size = len(found.images)
         if size > len(self.turns.highest):
-            self.turns = self._new_turns(size)
+            self.turns = Turns.empty(size, *most_objects(self.full_truth))
             entries = size + min(size, len(self.full_truth.groups))
             self.state = self.state._replace(
                 confidences=np.empty(entries),

@@ -51,14 +51,14 @@ def score(
 
 def evaluation_of(request: ScoringRequest, parameters: DetectionParameters) -> Evaluation | ReferenceNeeded:
     """Return the function that scores or explains a submission, or why the reference implementation is needed."""
-    wanted = request.report
-    if wanted.explains and parameters.protocol == "fiftyone":
-        return ReferenceNeeded.EXPLANATION
     if not parameters.classwise:
         return ReferenceNeeded.ACROSS_CLASSES
-    if parameters.protocol == "fiftyone":
-        return fiftyone_outcome
-    return outcome_of_explanation if wanted.explains else outcome_of
+    return outcome_of_explanation if request.report.explains else scoring_of(parameters)
+
+
+def scoring_of(parameters: DetectionParameters) -> Evaluation:
+    """Return the function that scores a submission by the rules that ``parameters.protocol`` names."""
+    return fiftyone_outcome if parameters.protocol == "fiftyone" else outcome_of
 
 
 def check(
@@ -126,7 +126,7 @@ def outcome_of_explanation(
     """
     outcome = explained(truth, request, parameters, findings)
     if request.report.bootstrap:
-        scored = outcome_of(truth, request, parameters, Findings())
+        scored = scoring_of(parameters)(truth, request, parameters, Findings())
         outcome = replace(outcome, statistics=scored.statistics)
     return outcome
 

@@ -1,5 +1,6 @@
 """Converts the ground truth of detection to the arrays that the kernels expect."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from evaluator.kernels.detection.explained import Hierarchy
 from evaluator.kernels.detection.state import KernelTruth
 from evaluator.kernels.text.lookup import TextIndex, index_of
 from evaluator.metrics.matching import contains
-from evaluator.tracks.detection.truth import DetectionTruth
+from evaluator.tracks.detection.truth import DetectionTruth, class_ranges
 
 
 def kernel_truth(truth: DetectionTruth, *, expand_predictions: bool) -> KernelTruth:
@@ -33,6 +34,17 @@ def kernel_truth(truth: DetectionTruth, *, expand_predictions: bool) -> KernelTr
         groups=truth.group_boxes,
         **_ancestors(truth, wanted=expand_predictions),
     )
+
+
+def with_class_ranges(part: DetectionTruth) -> DetectionTruth:
+    """Return a part of a ground truth with the arrays from which :func:`kernel_truth` is made.
+
+    A part, such as :meth:`DetectionTruth.without_unlabelled`, has these arrays of the whole ground truth.
+    """
+    ranges = class_ranges(
+        part.verified, part.object_keys, part.group_keys, images=len(part.images), labels=len(part.labels)
+    )
+    return replace(part, arrays={**part.arrays, **_read_only(ranges)})
 
 
 def _ancestors(truth: DetectionTruth, *, wanted: bool) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Computes the numbers that explain a detection score on one split, from the sorted outcomes of all predictions."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -56,6 +56,8 @@ class ExplainedFile:
     confusions : int64 array
         As in :class:`evaluator.kernels.detection.explained.Outcomes`.
     group_weight : float
+    has_ablation : bool
+        Whether the report has an ablation table, as with the official Open Images rules.
     """
 
     truth: DetectionTruth
@@ -64,6 +66,7 @@ class ExplainedFile:
     objects: ObjectOutcomes
     confusions: Codes
     group_weight: float
+    has_ablation: bool
 
 
 class ExplainedSplit:
@@ -177,12 +180,14 @@ class ExplainedSplit:
         ordinary, groups = self.found.plain_counts[usages].sum(axis=0)
         return ordinary, groups
 
-    def _rules(self) -> Iterator[tuple[bool, bool, int]]:
-        """Yield each combination of rules in the ablation table.
+    def _rules(self) -> Iterable[tuple[bool, bool, int]]:
+        """Return each combination of rules in the ablation table; none if the report has no such table.
 
         The rules are whether the hierarchy is used, whether only verified classes (those known to be present or absent
         in an image) are scored, and the group-of weight.
         """
+        if not self.found.has_ablation:
+            return ()
         return product((True, False) if self.truth.has_copies else (False,), (True, False), (1, 0))
 
     def _figures(self) -> Figures:
@@ -195,6 +200,10 @@ class ExplainedSplit:
         ]
         in_split, kinds = self.truth.splits[self.split], self.found.objects.box_kinds
         scored = self._count(HIT) + self._false.sum(axis=0)
+        tables = {
+            "class_errors": confused(counted(*self._confusions()), self.truth.labels),
+            "slices": slices(self.truth, kinds, in_split, self._objects.by_size, by_size),
+        }
         return Figures(
             errors=errors,
             predicted=scored + self.weight * self._found_groups,
@@ -204,22 +213,20 @@ class ExplainedSplit:
                 "absorbed": self._count(ABSORBED) - self._found_groups,
                 "missed": self._objects.missed,
             },
-            tables={
-                "class_errors": confused(counted(*self._confusions()), self.truth.labels),
-                "slices": slices(self.truth, kinds, in_split, self._objects.by_size, by_size),
-                "ablation": [
-                    ablation_row(
-                        MeanAveragePrecision(self.positives, areas),
-                        verified_only=verified_only,
-                        hierarchy=hierarchy,
-                        weight=weight,
-                    )
-                    for (hierarchy, verified_only, weight), areas in zip(
-                        self._rules(), self._areas[of_rules:], strict=True
-                    )
-                ],
-            },
+            tables={**tables, "ablation": self._ablation(of_rules)} if self.found.has_ablation else tables,
         )
+
+    def _ablation(self, first: int) -> list[ClassRow]:
+        """Return the ablation table. Its first row is computed from the row ``first`` of ``_areas``."""
+        return [
+            ablation_row(
+                MeanAveragePrecision(self.positives, areas),
+                verified_only=verified_only,
+                hierarchy=hierarchy,
+                weight=weight,
+            )
+            for (hierarchy, verified_only, weight), areas in zip(self._rules(), self._areas[first:], strict=True)
+        ]
 
     def _missed(self) -> list[float]:
         fixed = {CLASS: self._count(ARRIVAL).sum(), LOCALIZATION: self._count(FIXABLE).sum()}

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluator.files.blocks import Declined
 from evaluator.kernels import LOWEST_CONFIDENCE
 from evaluator.kernels.detection.explained import (
     CONFUSIONS,
@@ -17,8 +18,10 @@ from evaluator.kernels.detection.explained import (
     Predictions,
 )
 from evaluator.kernels.detection.explaining import explain
+from evaluator.kernels.detection.images_in_turn import Turns
 from evaluator.kernels.detection.state import ALL_OF_IMAGE, MAX_PER_IMAGE_AND_CLASS, KernelTruth
 from evaluator.metrics.errors import MISSED
+from evaluator.report import ReferenceNeeded
 from evaluator.tracks.detection.explain.slices import BOUNDS
 from evaluator.tracks.detection.fast.collecting_reader import CollectingReader, with_copies
 from evaluator.tracks.detection.fast.overfull import Collected, within_cap
@@ -69,6 +72,7 @@ class ExplainingReader(CollectingReader):
         objects: ObjectOutcomes,
     ) -> None:
         super().__init__(truth, header, parameters, collects=ALL_OF_IMAGE)
+        self.in_turn = parameters.protocol == "fiftyone"
         self.most_objects = most_objects(truth)
         self.hierarchy = hierarchy
         self.objects = objects
@@ -76,8 +80,11 @@ class ExplainingReader(CollectingReader):
         self.bounds.flags.writeable = False
         self.segments: Segments = []
         self.confusions: list[NDArray[np.int64]] = []
-        self.overlaps = self._new_overlaps(0)
-        self.outcomes = self._new_outcomes(0)
+        self.overlaps, self.outcomes, self.turns = self._new_scratch(0)
+
+    def _new_scratch(self, size: int) -> tuple[Overlaps, Outcomes, Turns]:
+        """Return new arrays for the kernel, with room for ``size`` predictions."""
+        return self._new_overlaps(size), self._new_outcomes(size), Turns.empty(size, *self.most_objects)
 
     def _new_overlaps(self, size: int) -> Overlaps:
         boxes, groups = self.most_objects
@@ -126,22 +133,30 @@ class ExplainingReader(CollectingReader):
     def _judge(self, found: Predictions) -> None:
         size = len(found.images)
         if size > len(self.overlaps.others):
-            self.overlaps, self.outcomes = self._new_overlaps(size), self._new_outcomes(size)
+            self.overlaps, self.outcomes, self.turns = self._new_scratch(size)
         found = found._replace(caps=self._caps(found))
         self.outcomes.counts[:] = 0
-        arguments = self.full_truth, self.hierarchy, found, self.overlaps, self.outcomes
-        explain(*arguments, self.threshold, self.bounds)
+        arguments = self.full_truth, self.hierarchy, found, self.overlaps, self.outcomes, self.turns
+        explain(*arguments, self.threshold, self.bounds, self.in_turn)
 
     def _caps(self, found: Predictions) -> NDArray[np.uint8]:
         """Return whether each prediction is within the cap on predictions per image and class, as two bits; shape (N,).
 
         One bit is for the ground truth with the hierarchy, the other for the ground truth without it. The array is
         empty if no image has more predictions than the cap.
+
+        Raises
+        ------
+        Declined
+            If an image has more predictions than the cap, and predictions are matched by FiftyOne's rules, which have
+            no cap.
         """
         starts = np.flatnonzero(np.diff(found.images, prepend=-1))
         sizes = np.diff(starts, append=len(found.images))
         if sizes.max(initial=0) <= MAX_PER_IMAGE_AND_CLASS:
             return found.caps
+        if self.in_turn:
+            raise Declined(ReferenceNeeded.OVERFULL_IMAGE)
         confidences, x_min, x_max, y_min, y_max = found.numbers.T
         is_valid = (confidences > LOWEST_CONFIDENCE) & (x_min < x_max) & (y_min < y_max)
         capped = np.flatnonzero(np.repeat(sizes > MAX_PER_IMAGE_AND_CLASS, sizes) & is_valid)

@@ -20,7 +20,8 @@ from evaluator.tracks.detection.fast.explain.explained_split import ExplainedFil
 from evaluator.tracks.detection.fast.explain.explaining_reader import ExplainingReader, ObjectOutcomes
 from evaluator.tracks.detection.fast.explain.match_rows import ExplainedRows
 from evaluator.tracks.detection.fast.reader import refuse_missing_images
-from evaluator.tracks.detection.fast.truth import hierarchy_of, kernel_truth
+from evaluator.tracks.detection.fast.truth import hierarchy_of, kernel_truth, with_class_ranges
+from evaluator.tracks.detection.fiftyone import counted
 from evaluator.tracks.detection.truth import DetectionParameters, DetectionTruth
 from evaluator.tracks.interface import Outcome
 from evaluator.tracks.shared.curves.variants import CodedCurves, Segments
@@ -47,6 +48,9 @@ def explained(
     Declined
         If the reference implementation must read the file.
     """
+    whole, in_turn = truth, parameters.protocol == "fiftyone"
+    if in_turn:
+        truth = with_class_ranges(counted(whole, parameters))
     arrays = kernel_truth(truth, expand_predictions=parameters.expand_predictions)
     hierarchy, resources = derived(truth, "hierarchy", lambda: hierarchy_of(truth)), request.resources
     objects, version = ObjectOutcomes.of(arrays), FileVersion.of(request.submission)
@@ -63,7 +67,7 @@ def explained(
     else:
         evaluate_kept(readers, predictions_of_images(readers))
     header = readers[0].header
-    add_notices(truth, readers, findings)
+    add_notices(whole, readers, findings)
     resources.progress("scoring", 0.0)
     confusions = np.concatenate([np.empty(0, np.int64), *(part for reader in readers for part in reader.confusions)])
     found = ExplainedFile(
@@ -73,6 +77,7 @@ def explained(
         objects=objects,
         confusions=confusions,
         group_weight=parameters.group_of_weight,
+        has_ablation=not in_turn,
     )
     splits = {name: ExplainedSplit(found, name) for name in truth.splits}
     # Without a private split, all scored images are public, so the public split equals the split of all images.

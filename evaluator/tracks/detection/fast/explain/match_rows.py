@@ -20,7 +20,7 @@ from evaluator.tracks.detection.explain.errors import Errors, Nearest, explainin
 from evaluator.tracks.detection.explain.match_rows import MatchRows, Outcomes, Row, outcomes_of
 from evaluator.tracks.detection.fast.collecting_reader import NO_CAPS, PARTS, joined, piece_of
 from evaluator.tracks.detection.fast.explain.explaining_reader import ExplainingReader, ObjectOutcomes
-from evaluator.tracks.detection.matches import Matches, confidences_of_groups
+from evaluator.tracks.detection.matches import Matches, confidences_of_groups, highest_confidences
 from evaluator.tracks.detection.truth import DetectionTruth
 from evaluator.tracks.shared.fast import FileVersion, read_again
 
@@ -135,7 +135,7 @@ class ExplainedRows:
         codes, at = codes[codes >= HIT], scored.rows
         groups, shares, absorbed = results.groups[ALL_RULES, at], results.shares[ALL_RULES, at], codes == ABSORBED
         own = Nearest(results.boxes[ALL_RULES, at], results.ious[ALL_RULES, at])
-        confidences, count = scored.confidences[absorbed], len(self.truth.group_keys)
+        of_groups = groups[absorbed], scored.confidences[absorbed], len(self.truth.group_keys)
         matches = Matches(
             detections=scored,
             verified=np.ones(len(scored), bool),
@@ -145,7 +145,9 @@ class ExplainedRows:
             groups=groups,
             shares=shares,
             absorbed=absorbed,
-            group_confidences=confidences_of_groups(groups[absorbed], confidences, count, self.group_weight),
+            group_confidences=highest_confidences(*of_groups)
+            if self.reader.in_turn
+            else confidences_of_groups(*of_groups, self.group_weight),
             curves=scored.labels,
         )
         kinds = np.where(codes >= FALSE, codes - FALSE, NO_ERROR)
