@@ -50,7 +50,7 @@ def best_group(groups, first, stop, coordinates):
 
 
 @inlined
-def precedes(confidence, overlap, coordinates, candidate):
+def precedes(confidence, overlap, coordinates, best, candidate):
     """Return whether a detection precedes the best candidate so far for the same object.
 
     The order is: higher confidence, then higher overlap, then smaller coordinates. Equal detections are
@@ -60,14 +60,16 @@ def precedes(confidence, overlap, coordinates, candidate):
     ----------
     confidence, overlap : float64
     coordinates : tuple of float64
+    best : float64
+        Confidence of the best candidate so far; UNCLAIMED if there is none.
     candidate : float64 array
-        Confidence, overlap and coordinates of the best candidate so far; confidence UNCLAIMED if there is none.
+        Overlap and coordinates of the best candidate so far.
     """
-    if confidence != candidate[0]:
-        return confidence > candidate[0]
-    if overlap != candidate[1]:
-        return overlap > candidate[1]
+    if confidence != best:
+        return confidence > best
+    if overlap != candidate[0]:
+        return overlap > candidate[0]
     for coordinate in range(len(coordinates)):
-        if coordinates[coordinate] != candidate[2 + coordinate]:
-            return coordinates[coordinate] < candidate[2 + coordinate]
+        if coordinates[coordinate] != candidate[1 + coordinate]:
+            return coordinates[coordinate] < candidate[1 + coordinate]
     return False

@@ -13,7 +13,7 @@ from evaluator.kernels.text.prediction_strings import COMMA
 
 # The usage of an image: it is not scored, it is in the public split, or it is in the private split.
 IGNORED, PUBLIC, PRIVATE = 0, 1, 2
-# Placeholder confidence in the array ``best_candidates`` for a ground-truth object that no prediction has matched yet.
+# Placeholder confidence in a state for a ground-truth object that no prediction has matched yet.
 UNCLAIMED = -np.inf
 
 # Indices into the array ``counts``, in which a kernel counts, for example, predictions and unknown labels.

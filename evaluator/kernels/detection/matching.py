@@ -73,6 +73,39 @@ def _add_claimed(state, box, position):
 
 
 @inlined
+def _add_loser(truth, state, offsets, threshold, image, position, confidence, coordinates):
+    """Append the false positive of a detection that hits no box, unless a group-of box absorbs it."""
+    group, share = best_group(truth.groups, truth.groups_from[position], truth.groups_from[position + 1], coordinates)
+    label = np.int64(truth.verified[position])
+    if group >= 0 and share >= threshold:
+        state.group_confidences[group - offsets[1]] = max(state.group_confidences[group - offsets[1]], confidence)
+        add_unscored(truth, state, confidence, label, image)
+    else:
+        add_entry(truth, state, confidence, label, image, MISS)
+
+
+@subroutine
+def _claim_beside_groups(truth, state, offsets, threshold, image, position, target, confidence, coordinates):
+    """Record that a detection claims a box. The image has group-of boxes of the same class.
+
+    The parameters are as for :func:`claim`.
+    """
+    box, overlap = target
+    if box >= 0:
+        at = box - offsets[0]
+        best, candidate = state.best_confidences[at], state.best_candidates[at]
+        if precedes(confidence, overlap, coordinates, best, candidate):
+            displaced = (candidate[1], candidate[2], candidate[3], candidate[4])
+            state.best_confidences[at], candidate[0] = confidence, overlap
+            candidate[1], candidate[2], candidate[3], candidate[4] = coordinates
+            if best == UNCLAIMED:
+                _add_claimed(state, box, position)
+                return
+            confidence, coordinates = best, displaced
+    _add_loser(truth, state, offsets, threshold, image, position, confidence, coordinates)
+
+
+@inlined
 def claim(truth, state, offsets, threshold, image, position, target, confidence, coordinates):
     """Record that a detection claims a box.
 
@@ -82,6 +115,7 @@ def claim(truth, state, offsets, threshold, image, position, target, confidence,
 
     A detection can match only the box that it overlaps most. Of all detections that claim a box, the first in the order
     of precedence is the true positive. Therefore, the result does not depend on the order in which detections are read.
+    Without group-of boxes, only the confidences of the true positive and of the false positives matter.
 
     Parameters
     ----------
@@ -90,24 +124,18 @@ def claim(truth, state, offsets, threshold, image, position, target, confidence,
     target : (int64, float64)
         The claimed box (-1 if there is none), and its IoU with the detection.
     """
-    box, overlap = target
+    if truth.groups_from[position] < truth.groups_from[position + 1]:
+        _claim_beside_groups(truth, state, offsets, threshold, image, position, target, confidence, coordinates)
+        return
+    box = target[0]
     if box >= 0:
-        candidate = state.best_candidates[box - offsets[0]]
-        if precedes(confidence, overlap, coordinates, candidate):
-            displaced, displaced_coordinates = candidate[0], (candidate[2], candidate[3], candidate[4], candidate[5])
-            candidate[0], candidate[1] = confidence, overlap
-            candidate[2], candidate[3], candidate[4], candidate[5] = coordinates
-            if displaced == UNCLAIMED:
-                _add_claimed(state, box, position)
-                return
-            confidence, coordinates = displaced, displaced_coordinates
-    group, share = best_group(truth.groups, truth.groups_from[position], truth.groups_from[position + 1], coordinates)
-    label = np.int64(truth.verified[position])
-    if group >= 0 and share >= threshold:
-        state.group_confidences[group - offsets[1]] = max(state.group_confidences[group - offsets[1]], confidence)
-        add_unscored(truth, state, confidence, label, image)
-    else:
-        add_entry(truth, state, confidence, label, image, MISS)
+        best = state.best_confidences[box - offsets[0]]
+        state.best_confidences[box - offsets[0]] = max(best, confidence)
+        if best == UNCLAIMED:
+            _add_claimed(state, box, position)
+            return
+        confidence = min(best, confidence)
+    add_entry(truth, state, confidence, np.int64(truth.verified[position]), image, MISS)
 
 
 @inlined
@@ -122,7 +150,7 @@ def match_detection(truth, state, offsets, threshold, image, position, confidenc
         Position of the class in ``truth.verified``.
     offsets : (int64, int64)
         Indices, in the ground truth, of the ordinary box and the group-of box to which the first elements of
-        ``best_candidates`` and ``group_confidences`` belong.
+        ``best_confidences`` and ``group_confidences`` belong.
     confidence : float64, no negative zero
     coordinates : four float64
     """
@@ -224,8 +252,8 @@ def clear_class_positions(truth, state, image):
 @inlined
 def _finish_box(truth, state, box, label, image):
     """Append the true positive of a box, and reset its best candidate."""
-    add_entry(truth, state, state.best_candidates[box, 0], label, image, HIT)
-    state.best_candidates[box, 0] = UNCLAIMED
+    add_entry(truth, state, state.best_confidences[box], label, image, HIT)
+    state.best_confidences[box] = UNCLAIMED
 
 
 @subroutine
@@ -271,7 +299,7 @@ def finish_all_images(truth, state, group_kind):
     for image in range(len(truth.usage)):
         for position in range(truth.verified_from[image], truth.verified_from[image + 1]):
             for box in range(truth.boxes_from[position], truth.boxes_from[position + 1]):
-                if state.best_candidates[box, 0] != UNCLAIMED:
+                if state.best_confidences[box] != UNCLAIMED:
                     _finish_box(truth, state, box, np.int64(truth.verified[position]), image)
         if _has_groups(truth, image):
             _finish_groups(truth, state, 0, image, group_kind)

@@ -56,9 +56,9 @@ def _find_positions(truth, state, batch, rows):
     for row in range(rows):
         if batch.positions[row] >= 0:
             box = np.int64(truth.boxes_from[batch.positions[row]])
+            prefetch(state.best_confidences, box)
             for offset in (0, NUMBERS_PER_LINE):
                 prefetch(truth.boxes, box * 4 + offset)
-                prefetch(state.best_candidates, box * 6 + offset)
             prefetch(truth.groups, np.int64(truth.groups_from[batch.positions[row]]) * 4)
 
 
@@ -122,9 +122,8 @@ def merge(truth, state, other, threshold):
             for group in range(truth.groups_from[position], truth.groups_from[position + 1]):
                 state.group_confidences[group] = max(state.group_confidences[group], other.group_confidences[group])
             for box in range(truth.boxes_from[position], truth.boxes_from[position + 1]):
-                candidate = other.best_candidates[box]
-                if candidate[0] != UNCLAIMED:
-                    coordinates = (candidate[2], candidate[3], candidate[4], candidate[5])
-                    claim(
-                        truth, state, (0, 0), threshold, image, position, (box, candidate[1]), candidate[0], coordinates
-                    )
+                confidence, candidate = other.best_confidences[box], other.best_candidates[box]
+                if confidence != UNCLAIMED:
+                    target = (box, candidate[0])
+                    coordinates = (candidate[1], candidate[2], candidate[3], candidate[4])
+                    claim(truth, state, (0, 0), threshold, image, position, target, confidence, coordinates)

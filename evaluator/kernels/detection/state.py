@@ -82,8 +82,8 @@ TRUTH = types.NamedTuple(
 class DetectionState(NamedTuple):
     """The results of one thread. Only this thread writes to the arrays.
 
-    ``best_candidates`` and ``group_confidences`` hold the data of one image at a time (Kaggle layout) or of all images
-    (long layout).
+    ``best_confidences``, ``best_candidates`` and ``group_confidences`` hold the data of one image at a time (Kaggle
+    layout) or of all images (long layout).
 
     Attributes
     ----------
@@ -102,9 +102,10 @@ class DetectionState(NamedTuple):
     class_positions : int32 array of shape (labels,)
         Position of each class of the current image in ``KernelTruth.verified``; -1 for classes that are not verified
         in the image. All elements are -1 while no image is being processed.
-    best_candidates : float64 array of shape (boxes, 6)
-        Confidence, overlap and coordinates of the best detection so far that claims each box; confidence
-        UNCLAIMED if there is none.
+    best_confidences : float64 array of shape (boxes,)
+        Confidence of the best detection so far that claims each box; UNCLAIMED if there is none.
+    best_candidates : float64 array of shape (boxes, 5)
+        Overlap and coordinates of this detection, if the image has group-of boxes of the class of the box.
     claimed : int32 array of shape (boxes, 2), or (0, 2)
         The boxes that have a best candidate: index in ``KernelTruth.boxes``, and position of the class in
         ``KernelTruth.verified``. Their number is ``counts[CLAIMED]``. The list is kept only if the state holds the data
@@ -126,6 +127,7 @@ class DetectionState(NamedTuple):
     collects: NDArray[np.uint8]
     unknown_image_hashes: NDArray[np.uint64]
     class_positions: NDArray[np.int32]
+    best_confidences: NDArray[np.float64]
     best_candidates: NDArray[np.float64]
     claimed: NDArray[np.int32]
     group_confidences: NDArray[np.float64]
@@ -145,6 +147,7 @@ STATE = types.NamedTuple(
         read_only(types.uint8),
         types.uint64[::1],
         types.int32[::1],
+        types.float64[::1],
         types.float64[:, ::1],
         types.int32[:, ::1],
         types.float64[::1],

@@ -73,7 +73,7 @@ def claim(state, target, entry, confidence, overlap, coordinates):
         The coordinates of both boxes. The optional last number decides between pairs with equal coordinates.
     """
     candidate = state.best_candidates[target]
-    if precedes(confidence, overlap, coordinates, candidate):
+    if precedes(confidence, overlap, coordinates, candidate[0], candidate[1:]):
         candidate[0], candidate[1] = confidence, overlap
         for coordinate in range(len(coordinates)):
             candidate[2 + coordinate] = coordinates[coordinate]

@@ -74,8 +74,6 @@ class BlockReader:
         boxes, groups = len(truth.boxes), len(truth.groups)
         if self.header.kaggle:
             boxes, groups = most_objects(truth)
-        best_candidates = np.empty((boxes, 6))
-        best_candidates[:, 0] = UNCLAIMED
         return DetectionState(
             counts=np.zeros(kernels.COUNTS, np.int64),
             named=np.zeros(len(truth.usage), np.uint8),
@@ -83,7 +81,8 @@ class BlockReader:
             collects=collects,
             unknown_image_hashes=np.empty(0, np.uint64),
             class_positions=np.full(len(truth.labels.starts) - 1, -1, np.int32),
-            best_candidates=best_candidates,
+            best_confidences=np.full(boxes, UNCLAIMED),
+            best_candidates=np.empty((boxes, 5)),
             claimed=np.empty((boxes if self.header.kaggle else 0, 2), np.int32),
             group_confidences=np.full(groups, UNCLAIMED),
             confidences=np.empty(0),
