@@ -119,11 +119,10 @@ def matrix(rows: Sequence[Any], width: int) -> NDArray[np.float64] | None:
     """
     if not (set(map(type, rows)) <= {list} and set(map(len, rows)) <= {width}):
         return None
-    numbers = list(chain.from_iterable(rows))
-    if not set(map(type, numbers)) <= {int, float}:
+    if not set(map(type, chain.from_iterable(rows))) <= {int, float}:
         return None
     try:
-        values = np.array(numbers, np.float64)
+        values = np.fromiter(chain.from_iterable(rows), np.float64, len(rows) * width)
     except OverflowError:
         return None
     return values.reshape(-1, width) if np.isfinite(values).all() else None
