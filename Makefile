@@ -70,7 +70,7 @@ lint: setup ## check ruff, templates, mypy, layers, migrations, the compose file
 	@$(BIN)/check-jsonschema --quiet --builtin-schema vendor.compose-spec deploy/compose.yaml
 	@git ls-files -z '*.py' '*.html' '*.css' '*.js' '*.yml' | xargs -0 wc -l | awk '$$2 != "total" && $$1 > 300 {print "over 300 lines: " $$0; bad = 1} END {exit bad}'
 
-bench: setup ## measure scoring, masks, reports, the service, ranks, leaderboards, recording; write BENCHMARKS.md (an hour)
+bench: setup ## measure scoring, masks, JSON, reports, the service, ranks, leaderboards, recording; write BENCHMARKS.md (an hour)
 	@$(BIN)/python -m tests.benchmarks.bench $(ARGS)
 
 fuzz: setup ## compare kernels with Python on random and damaged files; measure the cost of hostile files (half an hour)

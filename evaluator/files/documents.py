@@ -119,14 +119,29 @@ def matrix(rows: Sequence[Any], width: int) -> NDArray[np.float64] | None:
     """
     if not (set(map(type, rows)) <= {list} and set(map(len, rows)) <= {width}):
         return None
-    numbers = list(chain.from_iterable(rows))
-    if not set(map(type, numbers)) <= {int, float}:
+    if not set(map(type, chain.from_iterable(rows))) <= {int, float}:
         return None
     try:
-        values = np.array(numbers, np.float64)
+        values = np.fromiter(chain.from_iterable(rows), np.float64, len(rows) * width)
     except OverflowError:
         return None
     return values.reshape(-1, width) if np.isfinite(values).all() else None
+
+
+@contextmanager
+def without_garbage_collection() -> Iterator[None]:
+    """Disable garbage collection in a ``with`` block or, as a decorator, during a function call.
+
+    The values of a large JSON file are millions of objects. Garbage collection would go through all of them several
+    times and free no memory. The values should therefore be deleted before it is enabled again.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 Repeated = dict[int, tuple[dict[str, Any], str]]
@@ -163,7 +178,7 @@ def parse_json(text: str) -> tuple[Any, Iterator[str]]:
             repeated[id(found)] = found, twice
         return found
 
-    with _without_garbage_collection():
+    with without_garbage_collection():
         value = json.loads(text, object_pairs_hook=object_of)
     return value, _paths(value, repeated)
 
@@ -187,18 +202,6 @@ def parse_truth_json(text: str) -> tuple[Any, Iterator[str]]:
     if "\\u" in text and NO_CHARACTER.search(json.dumps(value, ensure_ascii=False)):
         raise ValueError("a string contains NUL or an unpaired surrogate, which cannot be stored")
     return value, repeated
-
-
-@contextmanager
-def _without_garbage_collection() -> Iterator[None]:
-    """Disable garbage collection in the ``with`` block. It would take most of the parsing time and free no memory."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _paths(value: Any, repeated: Repeated) -> Iterator[str]:

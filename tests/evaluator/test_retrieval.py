@@ -1,6 +1,7 @@
 """Tests retrieval in both directions on three images, and the detection of defects in rankings."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from evaluator.problems import Findings, InvalidTruth
 from evaluator.report import SplitReport
 from evaluator.request import Resources, ScoringRequest
 from evaluator.scoring import check, prepare, score
+from evaluator.tracks.retrieval.truth import Direction, Queries, RetrievalTruth
 
 TRACK = "flickr30k-retrieval"
 IMAGES = ["a", "b", "c"]
@@ -91,6 +93,39 @@ def test_captions_of_a_gallery_may_be_objects(tmp_path: Path) -> None:
     })  # fmt: skip
     split = score(ScoringRequest(TRACK, truth(tmp_path, {"images": IMAGES, "captions": captions}), path)).splits["all"]
     assert split.metrics["image_to_sentence_recall@1"] == 1 / 3
+
+
+def test_the_order_of_queries_does_not_change_the_report(tmp_path: Path) -> None:
+    value = lists({"b": ["b#1"]}, {"a#1": ["b", "a"], "c#0": ["c"]})
+    backwards = {direction: dict(reversed(queries.items())) for direction, queries in value.items()}
+    folder = truth(tmp_path, usage="ImageID,Usage\na,Public\nb,Private\nc,Public\n")
+    first, second = (score(ScoringRequest(TRACK, folder, submission(tmp_path, each))) for each in (value, backwards))
+    assert first.as_dict() == second.as_dict()
+
+
+@pytest.mark.parametrize("position", [0, 2, 4])
+def test_every_answer_is_looked_up_at_any_rank_of_the_correct_answer(
+    position: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_up: list[object] = []
+
+    class Recorded(frozenset[str]):
+        def __contains__(self, answer: object) -> bool:
+            looked_up.append(answer)
+            return super().__contains__(answer)
+
+    original = RetrievalTruth.queries
+
+    def queries(self: RetrievalTruth, direction: Direction) -> Queries:
+        found = original(self, direction)
+        return replace(found, correct={code: Recorded(answers) for code, answers in found.correct.items()})
+
+    monkeypatch.setattr(RetrievalTruth, "queries", queries)
+    ranking = ["b#0", "b#1", "c#0", "c#1"]
+    ranking.insert(position, "a#0")
+    metrics = scored(tmp_path, lists({"a": ranking}))["all"].metrics
+    assert metrics["image_to_sentence_recall@5"] == 1 / 3
+    assert looked_up[: len(ranking)] == ranking
 
 
 DEFECTS = [

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.files.documents import TOP, Document, matrix
+from evaluator.files.documents import TOP, Document, matrix, without_garbage_collection
 from evaluator.files.notices import notice_fractions, notice_nothing_to_score
 from evaluator.files.source import Source
 from evaluator.metrics.boxes import is_inverted
@@ -50,6 +50,7 @@ class SentenceEntry:
     lists: list[Any]
 
 
+@without_garbage_collection()
 def read_boxes(source: Source, truth: GroundingTruth | None) -> RankedBoxes:
     """Read a submission, which must contain every sentence of the ground truth, and a list for each of its phrases."""
     try:
@@ -76,6 +77,8 @@ def _read(source: Source, truth: GroundingTruth | None) -> RankedBoxes:
     if source.findings.total:
         return RankedBoxes()
     sizes = np.array([len(ranked) for entry in entries for ranked in entry.lists], np.int64)
+    # The JSON values need several times as much memory as the arrays, so they are deleted before the arrays are copied.
+    del document, entries
     phrases = np.repeat(np.array(phrases_of_lists, np.int64), sizes)
     ranks = np.arange(len(boxes)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     evaluated = phrases != NOT_EVALUATED

@@ -1,17 +1,18 @@
 """Reads a submission of ranked lists in JSON."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from itertools import chain, filterfalse
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.files.documents import TOP, Document
+from evaluator.files.documents import TOP, Document, without_garbage_collection
 from evaluator.files.notices import notice_nothing_to_score
 from evaluator.files.source import Source
 from evaluator.problems import Problem, Stop
-from evaluator.tracks.retrieval.truth import DIRECTIONS, Direction, RetrievalTruth
+from evaluator.tracks.retrieval.truth import DIRECTIONS, Direction, Queries, RetrievalTruth
 
 NEVER = np.iinfo(np.int64).max
 
@@ -38,6 +39,7 @@ class QueryRanks:
 RanksByDirection = Mapping[Direction, QueryRanks]
 
 
+@without_garbage_collection()
 def read_ranks(source: Source, truth: RetrievalTruth | None) -> RanksByDirection:
     """Read a submission, which must have a list for every query of the ground truth."""
     try:
@@ -66,7 +68,8 @@ def _read(source: Source, truth: RetrievalTruth | None) -> RanksByDirection:
 
 def _check_lists(document: Document, lists: Mapping[str, Any], path: str) -> bool:
     """Return whether all values are lists of distinct strings. Record a defect for every other value."""
-    before = document.findings.total
+    if _are_valid(lists.values()):
+        return True
     for query, ids in lists.items():
         list_path = f"{path}.{query[:60]}"
         if not document.expect(ids, list, list_path):
@@ -77,27 +80,43 @@ def _check_lists(document: Document, lists: Mapping[str, Any], path: str) -> boo
             continue
         for index, each in enumerate(ids):
             document.expect(each, str, f"{list_path}[{index}]")
-    return document.findings.total == before
+    return False
+
+
+def _are_valid(lists: Collection[Any]) -> bool:
+    if not (set(map(type, lists)) <= {list} and set(map(type, chain.from_iterable(lists))) <= {str}):
+        return False
+    return sum(map(len, map(set, lists))) == sum(map(len, lists))
 
 
 def _ranks(document: Document, truth: RetrievalTruth, direction: Direction) -> QueryRanks:
     """Return the rank of the first correct answer to each query. Record defects for missing queries and unknown ids."""
-    queries, lists, path = truth.queries(direction), document.value[direction], f"{TOP}.{direction}"
-    for query in (query for query in queries.images if query not in lists):
+    queries, lists = truth.queries(direction), document.value[direction]
+    answers = chain.from_iterable(lists.values())
+    if lists.keys() != queries.images.keys() or not queries.answers.issuperset(answers):
+        _add_defects(document, queries, lists, f"{TOP}.{direction}")
+        return QueryRanks(np.zeros(0, np.int64), np.zeros(0, np.int64), complete=False)
+    images = [queries.images[query] for query in lists]
+    # Every answer is looked up, so that the time does not reveal the rank of the first correct answer.
+    positions = [
+        bytes(map(queries.correct[image].__contains__, ids)).find(True)
+        for image, ids in zip(images, lists.values(), strict=True)
+    ]
+    ranks = np.array(positions, np.int64)
+    complete = set(map(len, lists.values())) <= {len(queries.answers)}
+    return QueryRanks(np.array(images, np.int64), np.where(ranks < 0, NEVER, ranks), complete)
+
+
+def _add_defects(document: Document, queries: Queries, lists: Mapping[str, list[str]], path: str) -> None:
+    """Record defects for missing queries, unknown queries, and unknown ids in the lists of the other queries."""
+    for query in filterfalse(lists.__contains__, queries.images):
         document.add_defect(path, f"query {query[:60]!r} is missing", code="missing_image", image=query)
-    for query in (query for query in lists if query not in queries.images):
+    for query in filterfalse(queries.images.__contains__, lists):
         document.add_defect(
             f"{path}.{query[:60]}", "this query is not in the gallery", code="unknown_image", image=query
         )
-    ranks = np.full(len(queries.images), NEVER)
-    for row, (query, image) in enumerate(queries.images.items()):
-        ids = lists.get(query, ())
-        answers = np.fromiter((queries.answers.get(each, -1) for each in ids), np.int64, len(ids))
-        for index in np.flatnonzero(answers < 0).tolist():
-            message = f"{ids[index][:60]!r} is not in the gallery"
-            document.add_defect(f"{path}.{query}[{index}]", message, code="unknown_image", image=query)
-        right = queries.answer_images[answers] == image if not document.findings.total else np.zeros(0, bool)
-        if right.any():
-            ranks[row] = right.argmax()
-    complete = all(len(lists.get(query, ())) == len(queries.answers) for query in queries.images)
-    return QueryRanks(np.fromiter(queries.images.values(), np.int64, len(queries.images)), ranks, complete)
+    for query in queries.images:
+        for index, each in enumerate(lists.get(query, ())):
+            if each not in queries.answers:
+                message = f"{each[:60]!r} is not in the gallery"
+                document.add_defect(f"{path}.{query}[{index}]", message, code="unknown_image", image=query)

@@ -121,10 +121,7 @@ class RetrievalScorer(Scorer[RetrievalTruth, TrackParameters, RanksByDirection],
         lists = {}
         for direction in DIRECTIONS:
             queries = truth.queries(direction)
-            by_image: dict[int, list[str]] = {}
-            for answer, index in queries.answers.items():
-                by_image.setdefault(int(queries.answer_images[index]), []).append(answer)
-            lists[direction] = {query: by_image[image] for query, image in queries.images.items()}
+            lists[direction] = {query: sorted(queries.correct[image]) for query, image in queries.images.items()}
         return json.dumps(lists)
 
     def candidates(self, truth: RetrievalTruth) -> str:

@@ -1,7 +1,8 @@
 """Defines the ground truth of the retrieval track."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -25,15 +26,15 @@ class Queries:
     ----------
     images : dict of str to int
         Image code of each query, by query id.
-    answers : dict of str to int
-        Index of each answer in ``answer_images``, by answer id.
-    answer_images : int64 array
-        Code of the image of each answer.
+    correct : dict of int to frozenset of str
+        Ids of all correct answers to the queries of an image, by image code.
+    answers : frozenset of str
+        Ids of all possible answers.
     """
 
-    images: dict[str, int]
-    answers: dict[str, int]
-    answer_images: NDArray[np.int64]
+    images: Mapping[str, int]
+    correct: Mapping[int, frozenset[str]]
+    answers: frozenset[str]
 
 
 class RetrievalTruth(Truth):
@@ -62,17 +63,24 @@ class RetrievalTruth(Truth):
         images = max(len(np.unique(self.caption_images)), 1)
         return {"caption_images": np.arange(len(self.captions)) % images}
 
+    @cached_property
+    def images_by_caption(self) -> Mapping[str, int]:
+        """A dict that maps each caption, sorted by id, to the code of its image."""
+        images = dict(zip(self.captions, self.caption_images.tolist(), strict=True))
+        return {caption: images[caption] for caption in sorted(images)}
+
     def queries(self, direction: Direction) -> Queries:
-        """Return the queries of a direction and their answers, both sorted by id.
+        """Return the queries of a direction, sorted by id, and their answers.
 
         A direction is image to sentence, or sentence to image. Defects of a submission are reported in the order of the
         queries. Without sorting, this order could reveal which images the captions belong to, because ground truths
         that were prepared by earlier versions keep the order of captions in the ground truth folder.
         """
-        captions = dict(sorted((caption, index) for index, caption in enumerate(self.captions)))
-        images = {self.images[code]: code for code in np.unique(self.caption_images).tolist()}
-        if direction == "image_to_sentence":
-            return Queries(images, captions, self.caption_images)
-        caption_images = self.caption_images.tolist()
-        by_caption = {caption: caption_images[index] for caption, index in captions.items()}
-        return Queries(by_caption, images, np.arange(len(self.images)))
+        ids, captions = list(self.images), self.images_by_caption
+        images = {ids[code]: code for code in np.unique(self.caption_images).tolist()}
+        if direction == "sentence_to_image":
+            return Queries(captions, {code: frozenset([image]) for image, code in images.items()}, frozenset(images))
+        correct: dict[int, list[str]] = {code: [] for code in images.values()}
+        for caption, code in captions.items():
+            correct[code].append(caption)
+        return Queries(images, {code: frozenset(own) for code, own in correct.items()}, frozenset(captions))
