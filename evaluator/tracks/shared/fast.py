@@ -238,7 +238,7 @@ def require_one_row_per_image(readers: Sequence[Reader]) -> None:
 
 
 def add_notices(truth: LabelTruth, readers: Sequence[Reader], findings: Findings) -> list[int]:
-    """Add the notices that all tracks with boxes share to ``findings``. Return the kernels' counters.
+    """Add the notices that the tracks with boxes share to ``findings``. Return the kernels' counters.
 
     The counters are summed over all threads.
     """

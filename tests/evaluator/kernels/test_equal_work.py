@@ -17,7 +17,7 @@ import pytest
 from evaluator import bootstrap, scoring
 from evaluator.catalog import TRACKS
 from evaluator.kernels import CROWD
-from evaluator.kernels import bootstrap as kernels
+from evaluator.kernels.curves import bootstrap as kernels
 from evaluator.kernels.curves import variants as coded
 from evaluator.metrics import average_precision
 from evaluator.metrics.bootstrap import Numbers, Weights

@@ -41,23 +41,22 @@ def score(
     truth: ClassificationTruth, request: ScoringRequest, parameters: TrackParameters, findings: Findings
 ) -> Outcome | ReferenceNeeded:
     """Score a submission on every split, or return the reason why the reference implementation is needed."""
-    wanted, resources = request.report, request.resources
+    wanted, resources, arrays = request.report, request.resources, kernel_truth(truth)
     try:
-        readers = read_file(request.submission, resources, kernel_truth(truth))
+        readers = read_file(request.submission, resources, arrays)
     except Declined as declined:
         return declined.reason
     has_negatives = add_all_notices(truth, readers, findings)[NEGATIVE] > 0
     resources.progress("scoring", 0.0)
     confidences = confidences_of(highest_of(readers))
     del readers  # Free the memory of the readers before the curves are computed.
-    if not (wanted.needs_images or wanted.explains or has_negatives):
-        return Outcome(splits_of(truth, confidences, resources.threads))
-    entries = Entries.with_confidences(truth, confidences)
-    # The sort keys of kernels have no room for the sign of a confidence.
-    if has_negatives:
-        splits = truth.for_each_split(partial(split_report, truth, entries))
+    if has_negatives:  # The sort keys of kernels have no room for the sign of a confidence.
+        splits = truth.for_each_split(partial(split_report, truth, Entries.with_confidences(truth, confidences)))
     else:
-        splits = splits_of(truth, confidences, resources.threads)
+        splits = splits_of(truth, confidences, entry_codes(truth, arrays), resources.threads)
+    if not (wanted.needs_images or wanted.explains):
+        return Outcome(splits)
+    entries = Entries.with_confidences(truth, confidences)
     outcome = Outcome(splits, partial(statistics, truth, entries), partial(curves, truth, entries))
     return explained(truth, entries, outcome) if wanted.explains else outcome
 
@@ -110,10 +109,20 @@ def add_all_notices(
     return counts
 
 
-def splits_of(truth: ClassificationTruth, confidences: NDArray[np.float64], threads: int) -> Splits:
-    """Return the report of each split, given the confidence of each verified label, shape (V,), not negative."""
+def splits_of(
+    truth: ClassificationTruth, confidences: NDArray[np.float64], codes: NDArray[np.uint32], threads: int
+) -> Splits:
+    """Return the report of each split.
+
+    Parameters
+    ----------
+    confidences : float64 array of shape (V,), nonnegative
+        The confidence of each verified label.
+    codes : uint32 array of shape (V,)
+        See :func:`entry_codes`.
+    """
     classes = len(truth.labels)
-    buckets = EntryBuckets.of([(confidences, entry_codes(truth))], 2 * classes, threads)
+    buckets = EntryBuckets.of([(confidences, codes)], 2 * classes, threads)
     buckets.sort()
 
     def report(split: str) -> SplitReport:

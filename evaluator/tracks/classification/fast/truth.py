@@ -73,17 +73,19 @@ def _closed(truth: ClassificationTruth) -> NDArray[np.bool_]:
     return closed
 
 
-def entry_codes(truth: ClassificationTruth) -> NDArray[np.uint32]:
+def entry_codes(truth: ClassificationTruth, arrays: KernelTruth) -> NDArray[np.uint32]:
     """Return the code of each curve entry, shape (V,); see :data:`evaluator.tracks.shared.curves.buckets.Segments`.
 
     Entries of ignored images belong to additional classes, whose codes follow those of all labels.
     """
 
     def codes() -> NDArray[np.uint32]:
-        images, labels = truth.images_and_labels(truth.verified)
-        usage = truth.usage[images]
-        classes = labels + len(truth.labels) * (usage == IGNORED)
-        found: NDArray[np.uint32] = (classes * CODES_PER_LABEL + 2 * (usage == PRIVATE) + ~truth.present).astype("u4")
+        usage = np.repeat(truth.usage, np.diff(arrays.verified_from))
+        found = arrays.verified.astype(np.uint32)
+        found += np.uint32(len(truth.labels)) * (usage == IGNORED)
+        found *= np.uint32(CODES_PER_LABEL)
+        found += np.uint32(2) * (usage == PRIVATE)
+        found += ~truth.present
         return found
 
     return derived(truth, "codes of curve entries", codes)
