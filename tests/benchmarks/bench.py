@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tests.benchmarks.rows import FOLDER, ROOT, Section
+from tests.benchmarks.sections.labels import labels
 from tests.benchmarks.sections.leaderboards import leaderboards
 from tests.benchmarks.sections.masks import masks
 from tests.benchmarks.sections.private_facts import private_facts
@@ -27,6 +28,7 @@ SECTIONS: Mapping[str, Section] = {
     "privacy": private_facts,
     "reports": reports,
     "masks": masks,
+    "labels": labels,
     "service": service,
     "ranks": rank_intervals,
     "leaderboards": leaderboards,
