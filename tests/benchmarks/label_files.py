@@ -13,8 +13,6 @@ from tests.benchmarks.challenge import LABELS
 
 IMAGES_PER_BLOCK = 10_000
 CLASSES = len(LABELS)
-VERIFIED = 20
-"""Number of classes that are verified in each image. A quarter of them are present."""
 HEADS = {
     "truth/image_labels.csv": "ImageID,LabelName,Confidence\n",
     "truth/images.csv": "ImageID\n",
@@ -24,15 +22,15 @@ HEADS = {
 }
 
 
-def blocks(images: int, per_image: int, seed: int) -> Iterator[dict[str, bytes]]:
+def blocks(images: int, per_image: int, verified: int, seed: int) -> Iterator[dict[str, bytes]]:
     """Yield, for each block of images, the lines of all ground truth files, and of the submission in two layouts."""
     cells, flags, usages = encoded(LABELS), encoded(["0", "1"]), encoded(["Public", "Private"])
     for first in range(0, images, IMAGES_PER_BLOCK):
         rng = np.random.default_rng([seed, first])
         count = min(IMAGES_PER_BLOCK, images - first)
         ids = encoded([f"{(first + place) * 184_467_440_737:016x}" for place in range(count)])
-        image, place = np.divmod(np.arange(count * VERIFIED), VERIFIED)
-        label = (rng.integers(0, CLASSES, count)[image] + place * (CLASSES // VERIFIED)) % CLASSES
+        image, place = np.divmod(np.arange(count * verified), verified)
+        label = (rng.integers(0, CLASSES, count)[image] + place * (CLASSES // verified)) % CLASSES
         present = rng.random(len(image)) < 0.25
         guess, rank = np.divmod(np.arange(count * per_image), per_image)
         named = (rng.integers(0, CLASSES, count)[guess] + rank * (CLASSES // per_image)) % CLASSES
@@ -49,14 +47,18 @@ def blocks(images: int, per_image: int, seed: int) -> Iterator[dict[str, bytes]]
         }
 
 
-def write(folder: Path, *, images: int, per_image: int, seed: int = 1) -> None:
-    """Write a ground truth to ``folder/truth``, and a submission in two layouts: ``kaggle.csv`` and ``long.csv``."""
+def write(folder: Path, *, images: int, per_image: int, verified: int = 20, seed: int = 1) -> None:
+    """Write a ground truth to ``folder/truth``, and a submission in two layouts: ``kaggle.csv`` and ``long.csv``.
+
+    ``per_image`` and ``verified`` are the numbers of classes that are predicted and verified in each image. A quarter
+    of the verified classes are present.
+    """
     (folder / "truth").mkdir(parents=True, exist_ok=True)
     (folder / "truth" / "classes.csv").write_text("".join(f"{label},class {n}\n" for n, label in enumerate(LABELS)))
     files = {name: (folder / name).open("wb") for name in HEADS}
     for name, head in HEADS.items():
         files[name].write(head.encode())
-    for texts in blocks(images, per_image, seed):
+    for texts in blocks(images, per_image, verified, seed):
         for name, text in texts.items():
             files[name].write(text)
     for file in files.values():

@@ -9,7 +9,7 @@ from evaluator.kernels.jit import inlined, kernel, subroutine
 from evaluator.kernels.reading import DONE, NOT_PLAIN, PREDICTIONS, UNKNOWN_LABELS, next_image
 from evaluator.kernels.text.bits import byte_at
 from evaluator.kernels.text.csv_blocks import BATCH, BATCH_ROWS, codes_of, numbers_of
-from evaluator.kernels.text.lookup import after_text, code_of, is_plain
+from evaluator.kernels.text.lookup import after_text, code_of, is_plain, prefetch_slot
 from evaluator.kernels.text.prediction_strings import (
     BLANK,
     LINE_FEED,
@@ -42,6 +42,8 @@ def _plain_predictions_at(data, at, truth, batch):
         tokens -= ends[tokens] == ends[tokens - 1] + 1
         if tokens % TOKENS or last not in (LINE_FEED, RETURN):
             return 0, at
+        # The image of the next line is looked up while the CPU processes the predictions of this line.
+        prefetch_slot(data, ends[tokens] + 1, truth.images)
     rows = tokens // TOKENS
     if not codes_of(data, ends, 0, TOKENS, truth.labels, truth.closed[LABEL], batch.codes[0, :rows]):
         return 0, at
