@@ -19,7 +19,7 @@ from evaluator.request import Bootstrap, Progress, Resources
 from evaluator.tracks.interface import Engine, Outcome, Splits, Statistics
 from evaluator.truth import Truth
 
-KERNELS = "evaluator.kernels.bootstrap"
+KERNELS = "evaluator.kernels.curves.bootstrap"
 # The bootstrap keeps the sums of the replicates for each group of images if there are at most this many groups.
 # Otherwise, it would need too much memory: 8 KiB for each group with 1,000 replicates.
 MOST_GROUPS = 2_000

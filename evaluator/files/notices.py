@@ -58,6 +58,13 @@ def notice_nothing_to_score(findings: Findings, predictions: int, useful: int) -
         findings.notice(NOTHING_TO_SCORE, message, predictions)
 
 
+def notice_no_predictions(findings: Findings, predictions: int) -> None:
+    """Add a notice if a file has no predictions for images in the ground truth, in a track that scores such a file."""
+    if not predictions:
+        message = "the file has no predictions, so it gets the score of random guessing"
+        findings.notice("no_predictions", message, 1)
+
+
 def notice_semicolons(findings: Findings, lines: int) -> None:
     """Add a notice about lines whose cells are separated by semicolons instead of commas."""
     findings.notice("semicolons", "lines have semicolons between their cells; use commas instead", lines)

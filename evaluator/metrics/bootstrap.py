@@ -1,7 +1,7 @@
 """Computes metrics in bootstrap replicates, and confidence intervals. Replicates differ only in the image weights.
 
 The metrics of every track are computed from ``sums`` and ``average_precisions``. These two functions are the reference
-implementation of :mod:`evaluator.kernels.bootstrap`.
+implementation of :mod:`evaluator.kernels.curves.bootstrap`.
 """
 
 from collections.abc import Callable

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from tests.benchmarks.rows import FOLDER, ROOT, Section
 from tests.benchmarks.sections.json_tracks import json_tracks
+from tests.benchmarks.sections.labels import labels
 from tests.benchmarks.sections.leaderboards import leaderboards
 from tests.benchmarks.sections.masks import masks
 from tests.benchmarks.sections.private_facts import private_facts
@@ -29,6 +30,7 @@ SECTIONS: Mapping[str, Section] = {
     "reports": reports,
     "masks": masks,
     "json": json_tracks,
+    "labels": labels,
     "service": service,
     "ranks": rank_intervals,
     "leaderboards": leaderboards,

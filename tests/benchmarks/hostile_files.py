@@ -6,10 +6,11 @@ from pathlib import Path
 import numpy as np
 
 from evaluator.scoring import prepare
-from evaluator.synthesis.text_columns import csv_lines, decimals, encoded
+from evaluator.synthesis.text_columns import csv_lines, decimals, encoded, prediction_strings
 
 TRACK = "openimages-detection"
 RELATIONSHIPS = "openimages-relationships"
+CLASSIFICATION = "openimages-classification"
 PREDICTIONS, OBJECTS = 600_000, 400
 CLASSES = [f"class{number}" for number in range(60)]
 BELOW_TOP, REST = CLASSES[1:], CLASSES[0]
@@ -131,3 +132,29 @@ def of_pairs(folder: Path) -> dict[str, tuple[Path, Path, Path]]:
     file.write_bytes(header + csv_lines(*words, scores, *ends, *ends))
     one = prepared(RELATIONSHIPS, folder / "plain", plain)
     return {name: (one, prepared(RELATIONSHIPS, folder / name, other), file) for name, other in others.items()}
+
+
+def of_labels(folder: Path) -> dict[str, tuple[Path, Path, Path]]:
+    """Prepare ground truths for the classification track and write submissions in both layouts.
+
+    The result has the same form as that of :func:`written`. The submissions contain many predictions for the same class
+    in one image. The second ground truth has one more verified label than the first.
+    """
+    folder.mkdir(exist_ok=True)
+    plain: Truth = {name: PLAIN[name] for name in ("images.csv", "usage.csv")}
+    plain["image_labels.csv"] = [f"other,{label},{place % 2}" for place, label in enumerate(CLASSES)]
+    more = plain | {"image_labels.csv": [f"crowd,{REST},0", *plain["image_labels.csv"]]}
+    truths = prepared(CLASSIFICATION, folder / "plain", plain), prepared(CLASSIFICATION, folder / "more", more)
+    scores = decimals(np.random.default_rng(4).integers(0, 1_000_000, PREDICTIONS))
+    image, label = (encoded([word])[np.zeros(PREDICTIONS, int)] for word in ("crowd", REST))
+    files = {
+        "long": b"ImageID,LabelName,Score\n" + csv_lines(image, label, scores),
+        "strings": b"ImageId,PredictionString\n"
+        + prediction_strings(image[:1], np.zeros(PREDICTIONS, int), label, scores),
+    }
+    found = {}
+    for name, content in files.items():
+        path = folder / f"{name}.csv"
+        path.write_bytes(content)
+        found[f"a verified label, {name}"] = *truths, path
+    return found

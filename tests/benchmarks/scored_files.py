@@ -15,6 +15,7 @@ from tests.benchmarks.challenge import write
 from tests.benchmarks.rows import FOLDER, GOLDEN, ROOT
 
 DETECTION, RELATIONSHIPS = "openimages-detection", "openimages-relationships"
+CLASSIFICATION = "openimages-classification"
 # Two implementations can score a file. The field `way` of the report with the scores begins with the name of the one
 # that was used.
 FAST_PATH, REFERENCE = "fast path", "reference implementation"

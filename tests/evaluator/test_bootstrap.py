@@ -24,7 +24,7 @@ from tests.evaluator.conftest import Tiny
 from tests.evaluator.kernels import cases
 from tests.evaluator.options import with_intervals
 
-DETECTION, RELATIONSHIPS = cases.FILES
+DETECTION = "openimages-detection"
 EMPTY = "ImageID,LabelName,Score,XMin,XMax,YMin,YMax\n"
 
 

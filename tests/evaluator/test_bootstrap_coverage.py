@@ -15,7 +15,7 @@ import pytest
 from numpy.typing import NDArray
 
 from evaluator.draws import LANES, Draws
-from evaluator.kernels import bootstrap as kernels
+from evaluator.kernels.curves import bootstrap as kernels
 from evaluator.metrics.bootstrap import Numbers, Weights, mean_over_classes, paired_interval, recentred_interval
 from evaluator.metrics.resampling import HIT, MISS, CurveSteps, ImageGroups
 

@@ -10,7 +10,7 @@ from evaluator import derived as module
 from evaluator import draws, file_states
 from evaluator.catalog import TRACKS
 from evaluator.derived import KEPT_TRUTHS, derived
-from evaluator.kernels import bootstrap as kernels
+from evaluator.kernels.curves import bootstrap as kernels
 from evaluator.request import Bootstrap, ReportOptions, ScoringRequest, TruthOptions
 from evaluator.scoring import load_kernels, prepare, score
 from evaluator.synthesis import synthesize

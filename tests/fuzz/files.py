@@ -17,6 +17,7 @@ from evaluator.catalog import Limits
 from evaluator.files import blocks, lines
 from evaluator.request import ReportOptions, Resources
 from evaluator.scoring import check, prepare
+from evaluator.tracks.classification.fast.reader import ClassificationReader
 from evaluator.tracks.detection.fast.collecting_reader import CollectingReader
 from evaluator.tracks.detection.fast.reader import DetectionReader
 from evaluator.tracks.relationships.fast.reader import RelationshipReader
@@ -41,6 +42,7 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
         {"protocol": "fiftyone"},
         {"protocol": "fiftyone", "expand_predictions": True},
     ],
+    "openimages-classification": [{}],
     "openimages-relationships": [{}, {}, {"iou_threshold": 0.3}, {"weights": (0.2, 0.3, 0.5)}],
 }
 
@@ -156,6 +158,7 @@ def guarded_blocks() -> Iterator[None]:
         patch.object(DetectionReader, "read", over(DetectionReader.read)),
         patch.object(CollectingReader, "read", over(CollectingReader.read)),
         patch.object(RelationshipReader, "read", over(RelationshipReader.read)),
+        patch.object(ClassificationReader, "read", over(ClassificationReader.read)),
     ):
         yield
 

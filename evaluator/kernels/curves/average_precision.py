@@ -51,9 +51,13 @@ def scatter(confidences, codes, next_free, keys):
 
 
 @subroutine
-def _area(hits, precisions, points, positives):
-    """Interpolate the precisions, and return the area under the curve, summed in order of descending confidence."""
-    for point in range(points - 2, -1, -1):
+def _area(hits, precisions, points, positives, interpolated):
+    """Return the area under a curve, summed in order of descending confidence.
+
+    If ``interpolated`` is true, each precision is first replaced by the highest precision at the same or a higher
+    recall.
+    """
+    for point in range(points - 2 if interpolated else -1, -1, -1):
         precisions[point] = max(precisions[point], precisions[point + 1])
     area, previous_recall = 0.0, 0.0
     for point in range(points):
@@ -64,19 +68,21 @@ def _area(hits, precisions, points, positives):
 
 
 @subroutine
-def _average_precision(keys, other_keys, positives, hits, precisions):
-    """Return the area under an interpolated precision/recall curve whose entries are in two sorted arrays of keys.
+def _average_precision(keys, other_keys, positives, interpolated, hits, precisions):
+    """Return the area under a precision/recall curve whose entries are in two sorted arrays of keys.
 
     A key encodes the confidence of an entry, and whether the entry is a false positive. One array contains the keys
     from public images, the other those from private images; either may be empty. Numbers are added in the same order as
-    in :func:`evaluator.metrics.average_precision.average_precision`, so that the results are identical. All keys with
-    the same confidence form one point. Each precision is replaced by the highest precision at the same or a higher
-    recall. Points without a new true positive do not change the recall and are skipped.
+    in :func:`evaluator.metrics.average_precision.average_precision` and
+    :func:`~evaluator.metrics.average_precision.stepwise_average_precision`, so that the results are identical. All keys
+    with the same confidence form one point. Points without a new true positive do not change the recall and are
+    skipped.
 
     Parameters
     ----------
     keys, other_keys : uint64 arrays, ascending, as :func:`scatter` writes them
     positives : float64, above 0
+    interpolated : bool
     hits, precisions : float64 arrays, as long as ``keys`` and ``other_keys`` together
         Scratch memory.
     """
@@ -98,15 +104,15 @@ def _average_precision(keys, other_keys, positives, hits, precisions):
             hits[points] = true
             precisions[points] = np.float64(true) / np.float64(true + false)
             points += 1
-    return _area(hits, precisions, points, positives)
+    return _area(hits, precisions, points, positives, interpolated)
 
 
 @kernel(
     *(types.uint64[::1], types.int64[::1], types.int64, types.int64),
-    *(types.float64[::1], types.boolean, types.boolean),
+    *(types.float64[::1], types.boolean, types.boolean, types.boolean),
     *(types.float64[::1], types.float64[::1], types.float64[::1]),
 )
-def average_precisions(keys, ends, first, stop, positives, public, private, hits, precisions, found):
+def average_precisions(keys, ends, first, stop, positives, public, private, interpolated, hits, precisions, found):
     """Compute the average precision of the classes from ``first`` to ``stop``.
 
     Parameters
@@ -120,6 +126,8 @@ def average_precisions(keys, ends, first, stop, positives, public, private, hits
     positives : float64 array of shape (C,), above 0
     public, private : bool
         Whether to include the buckets of the public images and those of the private images.
+    interpolated : bool
+        Whether the area is computed from the interpolated curve.
     hits, precisions : float64 arrays, as long as the keys of the longest curve
         Scratch memory.
     found : float64 array of shape (C,)
@@ -129,4 +137,4 @@ def average_precisions(keys, ends, first, stop, positives, public, private, hits
         start, middle, end = ends[2 * label], ends[2 * label + 1], ends[2 * label + 2]
         public_keys = keys[start : middle if public else start]
         private_keys = keys[middle : end if private else middle]
-        found[label] = _average_precision(public_keys, private_keys, positives[label], hits, precisions)
+        found[label] = _average_precision(public_keys, private_keys, positives[label], interpolated, hits, precisions)

@@ -56,6 +56,16 @@ def leading_zeros(context: Any, word: Any) -> Any:
 
 
 @intrinsic
+def bits_set_in(context: Any, word: Any) -> Any:
+    """Return how many bits of a 64-bit word are set."""
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
+
+    return types.uint64(types.uint64), build
+
+
+@intrinsic
 def high_product(context: Any, one: Any, other: Any) -> Any:
     """Return the upper 64 bits of the 128-bit product of two uint64 values."""
 

@@ -17,24 +17,19 @@ from evaluator.kernels.jit import inlined, subroutine
 from evaluator.kernels.text.bits import byte_at, prefetch, trailing_zeros
 from evaluator.kernels.text.decimals import long_number, number_at, short_number
 from evaluator.kernels.text.lookup import code_of_short, is_plain, text_at
-from evaluator.kernels.text.vectors import WIDTH, ends_and_blanks_at, four_long_numbers, four_numbers
+from evaluator.kernels.text.vectors import (
+    AHEAD,
+    EIGHT,
+    WIDTH,
+    ends_and_blanks_at,
+    four_long_numbers,
+    four_numbers,
+    write_ends,
+)
 
 BATCH_ROWS = 64
-EIGHT = 8
 LANES = 16
-# Data is prefetched this many bytes before it is read. The distance is about the size of a batch.
-AHEAD = 8192
 _1, _2, _3 = (np.uint64(number) for number in (1, 2, 3))
-
-
-@intrinsic
-def bits_set_in(context: Any, word: Any) -> Any:
-    """Return how many bits of a 64-bit word are set."""
-
-    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.ctpop(arguments[0])
-
-    return types.uint64(types.uint64), build
 
 
 @intrinsic
@@ -93,15 +88,7 @@ def find_cell_ends(data, at, stop, ends):
         found, _ = ends_and_blanks_at(data, at)
         if stop - at < WIDTH:
             found &= (_1 << np.uint64(stop - at)) - _1
-        first, count = count, count + np.int64(bits_set_in(found))
-        while found:
-            # Cell ends are always written eight at a time, because the CPU predicts a loop of fixed length well. Few
-            # blocks of 64 bytes have more than eight cell ends. If there are fewer than eight, the surplus values are
-            # overwritten later.
-            for offset in range(EIGHT):
-                ends[np.uint64(first + offset)] = at + np.int64(trailing_zeros(found))
-                found &= found - _1
-            first += EIGHT
+        count = write_ends(found, at, ends, count)
         at += WIDTH
     return count - 1
 

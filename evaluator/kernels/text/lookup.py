@@ -12,7 +12,7 @@ from numba import types
 from numpy.typing import NDArray
 
 from evaluator.kernels.jit import inlined, kernel, read_only, subroutine
-from evaluator.kernels.text.bits import first_bytes, text_bytes_in, word_at
+from evaluator.kernels.text.bits import first_bytes, prefetch, text_bytes_in, word_at
 
 # The multiplier of the hash function is 2**64 divided by the golden ratio (Knuth's multiplicative hashing).
 HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
@@ -201,6 +201,16 @@ def code_of_short(data, begin, size, index):
     is_found = is_short and index.words[start] == one and index.words[start + _1] == two
     is_absent = code == EMPTY and 0 < size <= 16
     return code if is_found or is_absent else np.int64(UNDECIDED)
+
+
+@inlined
+def prefetch_slot(data, at, index):
+    """Prefetch the slot in which :func:`text_at` looks first, if the string that begins at ``at`` has at most 16 bytes.
+
+    ``data`` must be readable for 16 bytes from ``at`` on.
+    """
+    one, two, _ = _pair_at(data, at)
+    prefetch(index.slots, slot_of(hashed(HASH_MULTIPLIER, one, two), index.slots))
 
 
 @subroutine

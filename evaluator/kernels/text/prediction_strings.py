@@ -7,9 +7,9 @@ they cannot read the token, for example because it is not in plain syntax (see :
 import numpy as np
 
 from evaluator.kernels.jit import inlined, subroutine
-from evaluator.kernels.text.bits import byte_at, trailing_zeros
+from evaluator.kernels.text.bits import byte_at, prefetch, trailing_zeros
 from evaluator.kernels.text.decimals import long_number_at, number_at, short_number_at
-from evaluator.kernels.text.vectors import ends_and_blanks_at, four_numbers
+from evaluator.kernels.text.vectors import AHEAD, EIGHT, WIDTH, ends_and_blanks_at, four_numbers, write_ends
 
 TAB, LINE_FEED, RETURN, BLANK, COMMA = 0x09, 0x0A, 0x0D, 0x20, 0x2C
 _0, _1 = np.uint64(0), np.uint64(1)
@@ -102,3 +102,36 @@ def four_numbers_after(data, ends):
     sizes = (ends[1] - begins[0], ends[2] - begins[1], ends[3] - begins[2], ends[4] - begins[3])
     one, two, three, four, are_short = four_numbers(data, begins, sizes)
     return (one, two, three, four), are_short
+
+
+@subroutine
+def token_ends_at(data, at, ends):
+    """Find the ends of the next tokens of a line, which must be separated by single blanks.
+
+    Parameters
+    ----------
+    data : uint8 array
+        Must be readable for 64 bytes beyond the end of the line.
+    at : int64
+        Offset of the first token.
+    ends : int64 array
+        Receives ``at - 1``, followed by the offset after each token. Its last 72 elements are scratch memory.
+
+    Returns
+    -------
+    int64
+        The number of tokens found, at least 1. If it is less than the length of ``ends`` minus 72, a byte that is not a
+        blank, such as a line feed, follows the last of them. Two blanks in succession enclose an empty token.
+    """
+    ends[0] = at - 1
+    count, others = np.int64(1), _0
+    while others == _0 and count <= len(ends) - WIDTH - EIGHT:
+        prefetch(data, at + AHEAD)
+        found, blanks = ends_and_blanks_at(data, at)
+        others = found & ~blanks
+        # The separators after the first one that is not a blank belong to the next line. Without such a separator, the
+        # mask has all bits.
+        found &= others ^ (others - _1)
+        count = write_ends(found, at, ends, count)
+        at += WIDTH
+    return count - 1

@@ -11,14 +11,17 @@ from numba import config, types
 from numba.extending import intrinsic
 
 from evaluator.kernels.jit import inlined
-from evaluator.kernels.text.bits import ALL, NO_DIGIT, TOPS
+from evaluator.kernels.text.bits import ALL, NO_DIGIT, TOPS, bits_set_in, trailing_zeros
 from evaluator.kernels.text.decimals import LONG_DECIMALS, ZEROS, long_number, short_number
 
 WIDTH = 64
 LANES = 4
+EIGHT = 8
+# Data is prefetched this many bytes before it is read. The distance is about the size of a batch.
+AHEAD = 8192
 COMMA, BLANK, ZERO_POINT = 0x2C, 0x20, 0x2E30
 TWO_TO_52_BITS = 0x4330000000000000  # The bits of 2.0**52, a float64 whose lowest bit stands for 1.
-_0 = np.uint64(0)
+_0, _1 = np.uint64(0), np.uint64(1)
 _Byte, _Half, _Lane, _Word, _Double = (*(ir.IntType(bits) for bits in (8, 16, 32, 64)), ir.DoubleType())
 
 
@@ -166,3 +169,29 @@ texts have the notation. Otherwise, the numbers are arbitrary. The data must be 
 """
 four_long_numbers = _checked_four_numbers(long_number) if config.BOUNDSCHECK else _four_numbers(LONG_DECIMALS)
 """``four_long_numbers(data, begins, sizes)`` reads four numbers as :func:`~.decimals.long_number` does."""
+
+
+@inlined
+def write_ends(found, at, ends, count):
+    """Write the offsets of the bits that are set in ``found`` to ``ends``, and return the new number of elements.
+
+    Parameters
+    ----------
+    found : uint64
+        As :func:`ends_and_blanks_at` returns it for the offset ``at``.
+    at : int64
+    ends : int64 array
+        Must have room for 72 more elements, some of which are scratch memory.
+    count : int64
+        Number of elements of ``ends`` that are in use.
+    """
+    first, count = count, count + np.int64(bits_set_in(found))
+    while found:
+        # Offsets are always written eight at a time, because the CPU predicts a loop of fixed length well. Few blocks
+        # of 64 bytes have more than eight ends. If there are fewer than eight, the surplus values are overwritten
+        # later.
+        for offset in range(EIGHT):
+            ends[np.uint64(first + offset)] = at + np.int64(trailing_zeros(found))
+            found &= found - _1
+        first += EIGHT
+    return count

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,9 @@ from numpy.typing import NDArray
 from evaluator.files.submission import SubmissionTable
 from evaluator.report import MatchTable, SplitReport
 from evaluator.request import Progress
-from evaluator.tracks.classification.scorer import SCORER, ClassificationTruth, Entries
+from evaluator.tracks.classification.entries import Entries
+from evaluator.tracks.classification.scorer import SCORER
+from evaluator.tracks.classification.truth import ClassificationTruth
 from evaluator.tracks.interface import Outcome
 from evaluator.tracks.shared.confusions import confused, counted
 from evaluator.tracks.shared.parameters import TrackParameters
@@ -33,6 +34,11 @@ def explain(
     is counted.
     """
     outcome, entries = SCORER.evaluate(truth, table, parameters, progress), Entries.of(truth, table)
+    return explained(truth, entries, outcome)
+
+
+def explained(truth: ClassificationTruth, entries: Entries, outcome: Outcome) -> Outcome:
+    """Return the outcome of a submission, with the tables and rows that :func:`explain` adds."""
     splits = {name: _explained(truth, entries, report, name) for name, report in outcome.splits.items()}
     return replace(outcome, splits=splits, matches=MatchTable(COLUMNS, partial(_rows, truth, entries), TYPES))
 
@@ -49,18 +55,15 @@ def _confusions(entries: Entries) -> tuple[NDArray[np.int64], NDArray[np.int64]]
     The result is two arrays, with the present and the absent class of each pair. If several absent classes of an image
     have a higher confidence, the class with the highest confidence is returned. The pairs of an image are adjacent.
     """
-    borders = np.flatnonzero(np.diff(entries.images, prepend=-1, append=-1))
-    actual, predicted = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-    for start, end in pairwise(borders.tolist()):
-        confidences, labels = entries.confidences[start:end], entries.labels[start:end]
-        is_present = entries.present[start:end]
-        if is_present.all():
-            continue
-        highest = np.argmax(np.where(is_present, -np.inf, confidences))
-        exceeded = labels[is_present & (confidences < confidences[highest])]
-        actual.append(exceeded)
-        predicted.append(np.full(len(exceeded), labels[highest]))
-    return np.concatenate(actual), np.concatenate(predicted)
+    starts = np.flatnonzero(np.diff(entries.images, prepend=-1))
+    image = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(entries.images)))
+    absent = np.where(entries.present, -np.inf, entries.confidences)
+    highest = np.maximum.reduceat(absent, starts)[image] if len(starts) else absent
+    exceeded = np.flatnonzero(entries.present & (entries.confidences < highest))
+    # Of several absent classes with the highest confidence, the first is returned.
+    firsts = np.flatnonzero(absent == highest)
+    chosen = firsts[np.searchsorted(image[firsts], image[exceeded])]
+    return entries.labels[exceeded], entries.labels[chosen]
 
 
 def _rows(truth: ClassificationTruth, entries: Entries) -> Iterator[tuple[Any, ...]]:

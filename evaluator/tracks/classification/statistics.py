@@ -1,6 +1,6 @@
 """Statistics of a ground truth for image-level classification."""
 
-from evaluator.tracks.classification.scorer import ClassificationTruth
+from evaluator.tracks.classification.truth import ClassificationTruth
 from evaluator.truth_statistics import Statistics
 
 

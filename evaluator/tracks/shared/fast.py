@@ -238,7 +238,22 @@ def require_one_row_per_image(readers: Sequence[Reader]) -> None:
 
 
 def add_notices(truth: LabelTruth, readers: Sequence[Reader], findings: Findings) -> list[int]:
-    """Add the notices that all tracks share to ``findings``. Return the kernels' counters, summed over all threads."""
+    """Add the notices that the tracks with boxes share to ``findings``. Return the kernels' counters.
+
+    The counters are summed over all threads.
+    """
+    counts, predictions = add_notices_of_predictions(truth, readers, findings)
+    notice_nothing_to_score(findings, predictions, predictions - counts[USELESS])
+    return counts
+
+
+def add_notices_of_predictions(
+    truth: LabelTruth, readers: Sequence[Reader], findings: Findings
+) -> tuple[list[int], int]:
+    """Add notices about unknown ids and unusual numbers to ``findings``.
+
+    Return the kernels' counters, summed over all threads, and the number of predictions for images in the ground truth.
+    """
     counts: list[int] = np.sum([reader.state.counts for reader in readers], axis=0).tolist()
     if not truth.images_listed:
         notice_unknown_images(findings, counts[UNKNOWN_IMAGES])
@@ -246,8 +261,7 @@ def add_notices(truth: LabelTruth, readers: Sequence[Reader], findings: Findings
     odd = {"inverted": counts[INVERTED], "outside": counts[OUTSIDE], "beyond": counts[BEYOND]}
     notice_oddities(findings, predictions, **odd)
     notice_unknown_labels(findings, counts[UNKNOWN_LABELS], listed=truth.public_labels[1])
-    notice_nothing_to_score(findings, predictions, predictions - counts[USELESS])
-    return counts
+    return counts, predictions
 
 
 def _drain(

@@ -147,6 +147,9 @@ class VerifiedTruth(LabelTruth):
         """
         if self.labels_listed:
             return list(range(len(self.labels)))
+        return derived(self, f"labels verified in the split {split}", lambda: self._verified_labels_of(split))
+
+    def _verified_labels_of(self, split: str) -> list[int]:
         images, labels = self.images_and_labels(self.verified)
         return np.flatnonzero(np.bincount(labels[self.splits[split][images]], minlength=len(self.labels))).tolist()
 

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from evaluator.scoring import prepare
-from tests.benchmarks.hostile_files import of_pairs, written
+from tests.benchmarks.hostile_files import of_labels, of_pairs, written
 from tests.benchmarks.rows import FOLDER, ROUNDS, Goal, Row, ratio
-from tests.benchmarks.scored_files import DETECTION, REFERENCE, RELATIONSHIPS, scored
+from tests.benchmarks.scored_files import CLASSIFICATION, DETECTION, REFERENCE, RELATIONSHIPS, scored
 from tests.evaluator.private_objects import CASES
 
 REFERENCE_PREDICTIONS = 300_000
@@ -24,7 +24,12 @@ def private_facts() -> Iterator[Row]:
     folder.mkdir(exist_ok=True)
     cpu, rss = {}, {}
     fast = {}
-    for track, files in ((DETECTION, written(folder)), (RELATIONSHIPS, of_pairs(folder / "pairs"))):
+    tracks = {
+        DETECTION: written(folder),
+        RELATIONSHIPS: of_pairs(folder / "pairs"),
+        CLASSIFICATION: of_labels(folder / "labels"),
+    }
+    for track, files in tracks.items():
         for name, paths in files.items():
             fast[name] = partial(scored, track), *paths
             kept = folder / "draws"

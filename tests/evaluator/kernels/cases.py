@@ -99,7 +99,14 @@ def detections(chance: random.Random) -> dict[str, list[list[str]]]:
 
 def detection_file(chance: random.Random) -> bytes:
     """Return a random object detection submission in one of the two file layouts, with random formatting."""
-    drawn = detections(chance)
+    return written(chance, detections(chance), ["ImageID", "LabelName", "Score", "XMin", "YMin", "XMax", "YMax"])
+
+
+def written(chance: random.Random, drawn: dict[str, list[list[str]]], header: list[str]) -> bytes:
+    """Return predictions as a file in one of the two file layouts, with random formatting.
+
+    ``header`` contains the column names of the long layout. The columns of a prediction string have the same order.
+    """
     if chance.random() < 0.5:
         rows = ["ImageId,PredictionString"]
         for image, found in drawn.items():
@@ -107,14 +114,13 @@ def detection_file(chance: random.Random) -> bytes:
             text = "".join(chance.choice(BLANKS) + token for token in tokens)
             rows.append(f"{image},{text.lstrip() if chance.random() < 0.8 else text + chance.choice(BLANKS)}")
     else:
-        order = [0, 1, 2, 3, 4, 5, 6]
+        order = list(range(len(header)))
         if chance.random() < 0.5:
             chance.shuffle(order)
-        header = ["ImageID", "LabelName", "Score", "XMin", "YMin", "XMax", "YMax"]
-        rows = [[image, *prediction] for image, found in drawn.items() for prediction in found]
+        lines = [[image, *prediction] for image, found in drawn.items() for prediction in found]
         if chance.random() < 0.7:
-            chance.shuffle(rows)
-        rows = [",".join(row[column] for column in order) for row in [header, *rows]]
+            chance.shuffle(lines)
+        rows = [",".join(row[column] for column in order) for row in [header, *lines]]
     return encoded(chance, rows)
 
 
@@ -191,6 +197,12 @@ def pair_file(chance: random.Random) -> bytes:
     return encoded(chance, rows)
 
 
+def label_file(chance: random.Random) -> bytes:
+    """Return a random submission to the classification track, in one of the two file layouts."""
+    drawn = {image: [one[:2] for one in found] for image, found in detections(chance).items()}
+    return written(chance, drawn, ["ImageID", "LabelName", "Score"])
+
+
 def plain(row: str, decimals: int) -> str:
     """Return a line with single blanks, and with the given number of decimals in most of its numbers."""
     row = re.sub(r"[ \t]+", " ", row)
@@ -263,10 +275,12 @@ def both(track: str, truth: Path, submission: Path, **options: Any) -> tuple[str
 FILES: dict[str, Callable[[random.Random], bytes]] = {
     "openimages-detection": detection_file,
     "openimages-relationships": pair_file,
+    "openimages-classification": label_file,
 }
 TRUTHS: dict[str, Callable[[random.Random, Path], Path]] = {
     "openimages-detection": truth,
     "openimages-relationships": pair_truth,
+    "openimages-classification": truth,
 }
 assert set(FILES) <= set(TRACKS)
 __all__ = ["FILES", "TRUTHS", "answer", "both", "mutated", "reference_implementation"]

@@ -34,11 +34,12 @@ def valid_box(chance: random.Random) -> list[str]:
     return [f"{edge:.3f}" for edge in (x, y, x + 0.4, y + 0.45)]
 
 
-def file(chance: random.Random, found: Rows, shape: str) -> str:
-    """Return the predictions as a file in the given layout, "kaggle" or "long"."""
+def file(chance: random.Random, found: Rows, shape: str, columns: int = 7) -> str:
+    """Return predictions with the given number of columns as a file in one of the layouts "kaggle" and "long"."""
     if shape == "long":
         chance.shuffle(found)
-        return "\n".join([HEADS[shape], *(",".join(row) for row in found)]) + "\n"
+        rows = [HEADS[shape].split(",")[:columns], *found]
+        return "\n".join(",".join(row) for row in rows) + "\n"
     strings: dict[str, list[str]] = {}
     for image, *prediction in found:
         strings.setdefault(image, []).append(" ".join(prediction))

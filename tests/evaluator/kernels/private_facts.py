@@ -78,6 +78,14 @@ FACTS: dict[str, dict[str, Fact]] = {
         "an ignored image": row("usage.csv", "one,Public", "one,Ignored"),
         "a public image": row("usage.csv", "two,Private", "two,Public"),
     },
+    "openimages-classification": {
+        "a label verified as present": row("image_labels.csv", None, "one,dog,1"),
+        "a label verified as absent": row("image_labels.csv", None, "two,cat,0"),
+        "a label no longer verified": row("image_labels.csv", "one,owl,0", None),
+        "an opposite label": row("image_labels.csv", "three,cat,0", "three,cat,1"),
+        "an ignored image": row("usage.csv", "one,Public", "one,Ignored"),
+        "a public image": row("usage.csv", "two,Private", "two,Public"),
+    },
 }
 OPEN_FACTS = {f"{label[:8]} known": row("image_labels.csv", None, f"three,{label},1") for label in UNUSUAL_LABELS}
 OPEN_PAIRS = {
@@ -87,7 +95,15 @@ OPEN_PAIRS = {
 LISTED_BY = {
     "openimages-detection": ["open", "classes", "hierarchy"],
     "openimages-relationships": ["open", "relations"],
+    "openimages-classification": ["open", "classes", "hierarchy"],
 }
+OBJECTS: dict[str, Truth] = {
+    "openimages-detection": {"boxes.csv": BOXES},
+    "openimages-relationships": {"relationships.csv": PAIRS},
+    "openimages-classification": {},
+}
+# Number of columns of a row in the long layout.
+COLUMNS = {"openimages-detection": 7, "openimages-classification": 3}
 
 
 def written(track: str, listed_by: str, folder: Path, fact: Fact | None = None) -> Path:
@@ -96,10 +112,7 @@ def written(track: str, listed_by: str, folder: Path, fact: Fact | None = None) 
     ``fact`` is a function that changes one line of the ground truth. If it is given, it is called before the files are
     written.
     """
-    truth: Truth = {
-        **SHARED,
-        **({"boxes.csv": BOXES} if track == "openimages-detection" else {"relationships.csv": PAIRS}),
-    }
+    truth: Truth = {**SHARED, **OBJECTS[track]}
     if fact:
         fact(truth)
     folder.mkdir()
@@ -157,10 +170,10 @@ def pairs(chance: random.Random) -> list[list[str]]:
 
 def add_unusual_values(chance: random.Random, found: list[list[str]], confidence: int) -> None:
     """Put unusual values into a few cells of random rows, even in rows whose class is not scored."""
-    if not found:
-        return
-    for _ in range(chance.choice([0, 0, 1, 1, 2])):
+    for _ in range(chance.choice([0, 0, 1, 1, 2]) if found else 0):
         one, kind = chance.choice(found), chance.random()
+        if len(one) == confidence + 1 and 0.3 <= kind < 0.7:  # The prediction has no coordinates.
+            kind = (kind + 0.45) % 1
         if kind < 0.3:
             one[confidence] = chance.choice(["-0.5", "-20", "1.5", "nan", "-0.0", "0,5", "1e400", "1e-320"])
         elif kind < 0.5:
@@ -178,10 +191,10 @@ def add_unusual_values(chance: random.Random, found: list[list[str]], confidence
 
 def file(track: str, chance: random.Random) -> bytes:
     """Return a random submission to the given track, in one of the track's two file layouts."""
-    found = detections(chance) if track == "openimages-detection" else pairs(chance)
-    add_unusual_values(chance, found, 2 if track == "openimages-detection" else 4)
-    if track == "openimages-detection":
-        lines = overfull.file(chance, found, chance.choice(["kaggle", "long"])).splitlines()
+    found = [one[: COLUMNS[track]] for one in detections(chance)] if track in COLUMNS else pairs(chance)
+    add_unusual_values(chance, found, 2 if track in COLUMNS else 4)
+    if track in COLUMNS:
+        lines = overfull.file(chance, found, chance.choice(["kaggle", "long"]), COLUMNS[track]).splitlines()
     elif chance.random() < 0.5:
         chance.shuffle(found)
         lines = [",".join(one) for one in [cases.PAIR, *found]]
@@ -194,6 +207,10 @@ def file(track: str, chance: random.Random) -> bytes:
         # Add an unusual last line to the submission: an empty or invalid one, or a copy of the previous line, so that
         # its image occurs twice.
         lines.append(chance.choice([lines[-1], "", "a,b,c", 'one,"', "one,"]))
+    if chance.random() < 0.05:
+        # Put the image of the last line in quotes, which only the reference implementation reads.
+        image, comma, rest = lines[-1].partition(",")
+        lines[-1] = f'"{image}"{comma}{rest}'
     content = (chance.choice(["\n", "\n", "\n", "\r\n"]).join(lines) + "\n").encode()
     return gzip.compress(content) if chance.random() < 0.05 else content
 

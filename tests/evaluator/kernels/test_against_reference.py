@@ -31,6 +31,7 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
         {"protocol": "fiftyone", "classwise": False},
     ],
     "openimages-relationships": [{}, {"iou_threshold": 0.3}, {"weights": (0.2, 0.3, 0.5)}],
+    "openimages-classification": [{}],
 }
 EXPLAINED = ReportOptions(explanation=True, curves=True, matches=True)
 DRAWN_FILES = 120
@@ -89,7 +90,10 @@ def test_both_implementations_give_equal_results_for_damaged_files(track: str, s
     assert fast == reference
 
 
-@pytest.mark.parametrize(("track", "enough"), [("openimages-detection", 60), ("openimages-relationships", 50)])
+@pytest.mark.parametrize(
+    ("track", "enough"),
+    [("openimages-detection", 60), ("openimages-relationships", 50), ("openimages-classification", 60)],
+)
 def test_many_random_files_are_scored_by_the_fast_path_and_some_have_hits(
     track: str, enough: int, tmp_path: Path
 ) -> None:
@@ -171,6 +175,19 @@ def many_pairs(chance: random.Random) -> Large:
     return Large({"relationships.csv": "\n".join(triplets)}, cases.PAIR, rows, cases.TOKENS)
 
 
+def many_labels(chance: random.Random, confidences: list[str] = cases.CONFIDENCES) -> Large:
+    labels, rows = ["ImageID,LabelName,Confidence"], []
+    for image in (f"image{number}" for number in range(2_500)):
+        verified = chance.sample(cases.LABELS, 2)
+        labels += [f"{image},{label},{chance.randint(0, 1)}" for label in verified]
+        rows += [[image, chance.choice(cases.LABELS[:3]), chance.choice(confidences)] for _ in range(50)]
+    return Large({"image_labels.csv": "\n".join(labels)}, ["ImageID", "LabelName", "Score"], rows, [1, 2])
+
+
+def labels_with_negative_confidences(chance: random.Random) -> Large:
+    return many_labels(chance, [*cases.CONFIDENCES, *cases.NEGATIVE])
+
+
 @pytest.mark.parametrize("shape", ["kaggle", "long"])
 @pytest.mark.parametrize(
     ("track", "made", "report", "parameters"),
@@ -186,11 +203,15 @@ def many_pairs(chance: random.Random) -> Large:
         ("openimages-detection", labelled_boxes, ReportOptions(), {"protocol": "fiftyone", "expand_predictions": True}),
         ("openimages-relationships", many_pairs, ReportOptions(), {}),
         ("openimages-relationships", many_pairs, EXPLAINED, {}),
+        ("openimages-classification", many_labels, ReportOptions(), {}),
+        ("openimages-classification", many_labels, EXPLAINED, {}),
+        ("openimages-classification", labels_with_negative_confidences, EXPLAINED, {}),
     ],
     ids=[
         *("detection", "explained", "partial weights", "expanded", "expanded and explained"),
         *("negative", "negative and explained", "FiftyOne", "FiftyOne, expanded"),
         *("relationships", "explained relationships"),
+        *("labels", "explained labels", "negative and explained labels"),
     ],
 )
 def test_any_number_of_threads_gives_the_same_report(

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from evaluator import bootstrap
 from evaluator.draws import LANES
-from evaluator.kernels import bootstrap as kernels
+from evaluator.kernels.curves import bootstrap as kernels
 from evaluator.metrics import bootstrap as numpy_bootstrap
 from evaluator.metrics.average_precision import average_precision, stepwise_average_precision
 from evaluator.metrics.resampling import HIT, MISS, PARTIAL_HIT, CurveSteps, ImageGroups
@@ -121,6 +121,7 @@ def test_rows_out_of_range_are_refused(rows: list[int]) -> None:
 PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "openimages-detection": [{}, {"group_of_weight": 0.0}, {"group_of_weight": 0.3}, {"expand_predictions": True}],
     "openimages-relationships": [{}, {"weights": (0.2, 0.3, 0.5)}],
+    "openimages-classification": [{}],
 }
 
 

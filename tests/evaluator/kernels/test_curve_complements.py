@@ -7,7 +7,7 @@ not in the curve. Complements do not affect any score.
 import numpy as np
 import pytest
 
-from evaluator.kernels import bootstrap as kernels
+from evaluator.kernels.curves import bootstrap as kernels
 from evaluator.metrics.resampling import HIT, MISS, CurveSteps
 
 

@@ -27,6 +27,7 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
         {"protocol": "fiftyone", "classwise": False},
     ],
     "openimages-relationships": [{}],
+    "openimages-classification": [{}],
 }
 
 

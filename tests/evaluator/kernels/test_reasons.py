@@ -24,6 +24,7 @@ NOTHING_MORE = ReportOptions()
 PREDICTIONS = {
     "openimages-detection": "/m/01yrx 0.5 0 0 0.5 0.5",
     "openimages-relationships": "0.5 /m/01yrx 0 0 0.5 0.5 /m/0bt9lr 0 0 0.5 0.5 at",
+    "openimages-classification": "/m/01yrx 0.5",
 }
 FILES = {
     "boxes.csv": "ImageID,LabelName,XMin,XMax,YMin,YMax,IsGroupOf\nstreet,/m/01yrx,0,0.5,0,0.5,0\n",

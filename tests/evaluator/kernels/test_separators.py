@@ -12,6 +12,7 @@ BOX = ["0.100000"] * 2 + ["0.500000"] * 2
 TOKENS = {
     "openimages-detection": ["cat", "0.900000", *BOX],
     "openimages-relationships": ["0.900000", "cat", *BOX, "cat", *BOX, "on"],
+    "openimages-classification": ["cat", "0.900000"],
 }
 TRUTHS = {
     "openimages-detection": {
@@ -23,6 +24,7 @@ TRUTHS = {
         "XMin1,XMax1,YMin1,YMax1,XMin2,XMax2,YMin2,YMax2\na,cat,cat,on,0.1,0.5,0.1,0.5,0.1,0.5,0.1,0.5\n",
         "image_labels.csv": "ImageID,LabelName,Confidence\na,cat,1\n",
     },
+    "openimages-classification": {"image_labels.csv": "ImageID,LabelName,Confidence\na,cat,1\n"},
 }
 SEPARATORS = [" ", "  ", "\t", ",", "\n", "\r", "\x01", "\0", "\x0b"]
 

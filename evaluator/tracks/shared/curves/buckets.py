@@ -84,13 +84,16 @@ class EntryBuckets:
         )
         return np.stack([entries - false, np.zeros_like(false), false])
 
-    def average_precisions(self, positives: NDArray[np.float64], halves: Sequence[int]) -> NDArray[np.float64]:
+    def average_precisions(
+        self, positives: NDArray[np.float64], halves: Sequence[int], *, interpolated: bool = True
+    ) -> NDArray[np.float64]:
         """Return the average precision of each class, NaN for a class without positives.
 
         ``positives`` contains the number of positives of each class. ``halves`` selects the public images (0), the
-        private images (1), or both. All curves are computed, even those of classes without positives and those of the
-        additional classes for entries that are not scored. Otherwise, the scoring time would reveal which classes have
-        positives, and which entries are not scored.
+        private images (1), or both. ``interpolated`` is as in
+        :func:`evaluator.tracks.shared.curves.rows.curve_row`. All curves are computed, even those of classes without
+        positives and those of the additional classes for entries that are not scored. Otherwise, the scoring time would
+        reveal which classes have positives, and which entries are not scored.
         """
         classes, curve_ends = len(self.ends) // 2, np.ascontiguousarray(self.ends[::2])
         defined, found = np.ones(classes), np.empty(classes)
@@ -99,7 +102,8 @@ class EntryBuckets:
 
         def work(first: int, stop: int) -> None:
             scratch = np.empty((2, longest))
-            average_precisions(self.keys, self.ends, first, stop, defined, 0 in halves, 1 in halves, *scratch, found)
+            chosen = 0 in halves, 1 in halves, interpolated
+            average_precisions(self.keys, self.ends, first, stop, defined, *chosen, *scratch, found)
 
         for_each_share(curve_ends, self.threads, work)
         return np.where(positives > 0, found[: len(positives)], np.nan)
