@@ -175,29 +175,32 @@ def boxes_of(runs: Runs, heights: Ints, widths: Ints) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, slots=True)
 class Masks:
-    """Masks in their compressed form.
+    """N masks in their compressed form.
+
+    The run lengths of all masks are in one array, because an object for each mask would need more memory than the run
+    lengths of a small mask.
 
     Attributes
     ----------
-    compressed : object array of shape (N,), of bytes
+    run_lengths : uint8 array
+        Contains the compressed run lengths of the masks, in any order. Masks may share them.
+    ranges : int64 array of shape (N, 2)
+        Begin and end of each mask in ``run_lengths``.
     areas : int64 array of shape (N,)
         Number of pixels inside each mask.
-    sizes : int64 array of shape (N, 2)
-        Height and width of the image.
     """
 
-    compressed: NDArray[np.object_]
+    run_lengths: NDArray[np.uint8]
+    ranges: Ints
     areas: Ints
-    sizes: Ints
 
     def __getitem__(self, chosen: NDArray[np.int64]) -> "Masks":
-        """Return the masks at the given indices."""
-        return Masks(self.compressed[chosen], self.areas[chosen], self.sizes[chosen])
+        """Return the masks at the given indices. The run lengths are not copied."""
+        return Masks(self.run_lengths, self.ranges[chosen], self.areas[chosen])
 
-    def joined(self, chosen: Ints) -> tuple[NDArray[np.uint8], Ints]:
-        """Return the compressed forms of the given masks as one array, and the end of each mask in this array."""
-        texts = self.compressed[chosen].tolist()
-        return np.frombuffer(b"".join(texts), np.uint8), np.cumsum([*map(len, texts)], dtype=np.int64)
+    def compressed(self) -> list[bytes]:
+        """Return the compressed run lengths of each mask. This copies the run lengths."""
+        return [self.run_lengths[begin:end].tobytes() for begin, end in self.ranges.tolist()]
 
 
 def intersections(masks: Masks, others: Masks, first: Ints, second: Ints) -> NDArray[np.float32]:
@@ -219,30 +222,43 @@ def intersections(masks: Masks, others: Masks, first: Ints, second: Ints) -> NDA
     common = np.empty(len(first), np.float32)
     begins = np.flatnonzero(np.r_[True, first[1:] != first[:-1]][: len(first)])
     ends = np.append(begins[1:], len(first))[: len(begins)]
-    for part in _portions(masks, others, first, second, begins):
+    for part in _portions(masks.ranges[first[begins]], others.ranges[second], second, begins):
         pairs = slice(begins[part][0], ends[part][-1])
         partners, positions = np.unique(second[pairs], return_inverse=True)
-        ranges = np.stack([positions[begins[part] - pairs.start], positions[ends[part] - pairs.start - 1] + 1], axis=1)
-        texts, other_texts = masks.joined(first[begins[part]]), others.joined(partners)
-        longest = int(np.diff(texts[1], prepend=0).max())
-        runs, other_runs = np.empty((longest, 2), np.int64), np.empty((len(other_texts[0]), 2), np.int64)
+        compared = np.stack(
+            [positions[begins[part] - pairs.start], positions[ends[part] - pairs.start - 1] + 1], axis=1
+        )
+        ranges, other_ranges = masks.ranges[first[begins[part]]], others.ranges[partners]
+        runs = np.empty((int(_sizes(ranges).max()), 2), np.int64)
+        other_runs = np.empty((int(_sizes(other_ranges).sum()), 2), np.int64)
+        texts = masks.run_lengths, ranges, others.run_lengths, other_ranges
         room = runs, other_runs, np.empty(len(partners), np.int64)
-        import_module(KERNEL).intersections(*texts, *other_texts, ranges, *room, common[pairs])
+        import_module(KERNEL).intersections(*texts, compared, *room, common[pairs])
     return common
 
 
-def _portions(masks: Masks, others: Masks, first: Ints, second: Ints, begins: Ints) -> Iterator[slice]:
+def _sizes(ranges: Ints) -> Ints:
+    """Return the number of bytes in each range, shape (N,)."""
+    return ranges[:, 1] - ranges[:, 0]
+
+
+def _portions(ranges: Ints, other_ranges: Ints, second: Ints, begins: Ints) -> Iterator[slice]:
     """Yield slices of masks to compare in one call, each with at most about :data:`BYTES_AT_ONCE` compressed bytes.
 
     The limit includes the masks of ``others`` with which these masks are compared. If adjacent masks are compared with
-    the same masks of ``others``, the masks of ``others`` count only once. For each mask, ``begins`` contains the index
-    of its first pair in ``first`` and ``second``; see :func:`intersections`.
+    the same masks of ``others``, the masks of ``others`` count only once.
+
+    Parameters
+    ----------
+    ranges : int64 array of shape (M, 2)
+        Begin and end of the run lengths of each of the M masks that are compared.
+    other_ranges, second : int64 arrays of shapes (P, 2) and (P,)
+        The mask of ``others`` in each pair: begin and end of its run lengths, and its index.
+    begins : int64 array of shape (M,)
+        Index of the first pair of each mask.
     """
-    partners, positions = np.unique(second, return_inverse=True)
-    other_sizes = np.array([*map(len, others.compressed[partners].tolist())], np.int64)[positions]
     is_new = np.r_[True, second[begins][1:] != second[begins][:-1]][: len(begins)]
-    sizes = np.array([*map(len, masks.compressed[first[begins]].tolist())], np.int64)
-    ends = np.cumsum(sizes + np.where(is_new, np.add.reduceat(other_sizes, begins), 0))
+    ends = np.cumsum(_sizes(ranges) + np.where(is_new, np.add.reduceat(_sizes(other_ranges), begins), 0))
     start = 0
     while start < len(ends):
         done = int(ends[start - 1]) if start else 0

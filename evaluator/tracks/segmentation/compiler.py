@@ -82,7 +82,7 @@ def compile_truth(folder: TruthFolder, parameters: SegmentationParameters) -> Se
     warn_duplicates(tables["boxes.csv"], ("ImageID", "LabelName", *BOX_COLUMNS), "box")
     warn_duplicates(tables["masks.csv"], ("ImageID", "LabelName", *BOX_COLUMNS, "Mask"), "mask")
     listed = _listed_sizes(folder, labelling.images)
-    (widths, heights), masks = _masks(tables["masks.csv"], masked.images, len(labelling.images), listed)
+    (widths, heights), masks, run_lengths = _masks(tables["masks.csv"], masked.images, len(labelling.images), listed)
     usage = usage_of(folder, labelling.images)
     folder.faults.check()
 
@@ -104,7 +104,7 @@ def compile_truth(folder: TruthFolder, parameters: SegmentationParameters) -> Se
         **labelling.ancestor_arrays,
         **labelling.listed_arrays,
     }
-    texts = labelling.texts | {"masks": [compressed.decode() for compressed in masks["compressed"]]}
+    texts = labelling.texts | {"masks": [run_lengths[begin:end].decode() for begin, end in masks["range"].tolist()]}
     flags, shaped = labelling.flags(folder), {"expand_hierarchy": parameters.expand_hierarchy}
     return checked(folder.faults, SegmentationTruth(folder.track.name, folder.sha256, shaped, flags, texts, arrays))
 
@@ -167,17 +167,21 @@ def _sides(
 
 def _masks(
     table: TruthTable, images: NDArray[np.int64], count: int, listed: Sides | None
-) -> tuple[Sides, NDArray[np.void]]:
-    """Return the widths and heights of all images, each of shape (count,), and the masks of all rows."""
+) -> tuple[Sides, NDArray[np.void], bytearray]:
+    """Return the widths and heights of all images, each of shape (count,), the masks of all rows, and their runs.
+
+    The last element contains the compressed run lengths of the masks; see :data:`evaluator.files.masks.MASK`.
+    """
     (widths, heights), of_images = _sides(table, ("ImageWidth", "ImageHeight"), images, count, listed)
-    masks, faults = MaskReader().masks(table.texts("Mask"), heights, widths)
+    reader = MaskReader()
+    masks, faults = reader.masks(table.texts("Mask"), heights, widths)
     for what in sorted({message for _, message in faults.values()}):
         wrong = np.isin(np.arange(len(masks)), [row for row, (_, message) in faults.items() if message == what])
         table.mark("Mask", wrong, "truth_bad_value", f"is not a mask: {what}")
     empty = masks["area"] == 0
     empty[list(faults)] = False
     table.warn("Mask", empty, "truth_empty_mask", "covers no pixels; the object is treated as if it had only a box")
-    return of_images, masks
+    return of_images, masks, reader.run_lengths
 
 
 def _joined(

@@ -140,14 +140,14 @@ def _ranks(masks: Masks, columns: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
     is_equal = hashes[order][1:] == hashes[order][:-1]
     alike = order[np.append(False, is_equal) | np.append(is_equal, False)] if len(order) else order
     ranks = np.zeros(len(order), np.int64)
-    ranks[alike] = np.unique(masks.compressed[alike], return_inverse=True)[1]
+    ranks[alike] = np.unique(np.array(masks[alike].compressed(), object), return_inverse=True)[1]
     return ranks
 
 
 def masks_of(table: SubmissionTable, detections: Detections) -> Masks:
     """Return the masks of the given detections in a submission."""
-    column = table.columns["Mask"]
-    return Masks(column["compressed"], column["area"], column["size"])[detections.rows]
+    column, rows = table.columns["Mask"], detections.rows
+    return Masks(table.run_lengths, column["range"][rows], column["area"][rows])
 
 
 def detections_of(truth: SegmentationTruth, table: SubmissionTable, parameters: SegmentationParameters) -> Detections:
@@ -236,8 +236,9 @@ class SegmentationScorer(Scorer[SegmentationTruth, SegmentationParameters, Submi
         rows = []
         for keys, masks in (ordinary, groups):
             images, labels = truth.images_and_labels(keys)
-            columns = images.tolist(), labels.tolist(), masks.compressed, masks.sizes.tolist()
-            for image, label, run_lengths, (height, width) in zip(*columns, strict=True):
+            sizes = truth.widths[images].tolist(), truth.heights[images].tolist()
+            columns = images.tolist(), *sizes, labels.tolist(), masks.compressed()
+            for image, width, height, label, run_lengths in zip(*columns, strict=True):
                 text = base64.b64encode(zlib.compress(run_lengths)).decode()
                 rows.append((truth.images[image], width, height, truth.labels[label], 1, text))
         return csv_text(SEGMENTATION.form.long_header, rows)

@@ -100,9 +100,10 @@ def test_a_reader_with_the_kernel_returns_the_masks_and_defects_of_one_with_nump
     found = []
     for kernel_from in (0, sys.maxsize):
         monkeypatch.setattr(mask_measures, "KERNEL_FROM_BYTES", kernel_from)
-        masks, defects = MaskReader().masks(texts, *sides(len(texts)))
-        names = "compressed", "area", "box"
-        found.append((defects, [] if defects else [masks[name].tolist() for name in names]))
+        reader = MaskReader()
+        masks, defects = reader.masks(texts, *sides(len(texts)))
+        run_lengths = [bytes(reader.run_lengths[begin:end]) for begin, end in masks["range"].tolist()]
+        found.append((defects, [] if defects else [run_lengths, masks["area"].tolist(), masks["box"].tolist()]))
     assert found[0] == found[1]
     assert bool(found[0][0]) == damage
     assert damage or found[0][1][0][-1] == WITHOUT_EMPTY_RUNS

@@ -26,8 +26,15 @@ def drawn(rng: np.random.Generator, count: int) -> list[NDArray[np.uint8]]:
 
 
 def written(pixels: list[NDArray[np.uint8]]) -> Masks:
-    compressed = np.array([coco.encode(each)["counts"] for each in pixels], object)
-    return Masks(compressed, np.array([each.sum() for each in pixels]), np.tile([HEIGHT, WIDTH], (len(pixels), 1)))
+    return joined([coco.encode(each)["counts"] for each in pixels], np.array([each.sum() for each in pixels]))
+
+
+def joined(compressed: list[bytes], areas: NDArray[np.int64]) -> Masks:
+    """Return masks whose run lengths are stored in reverse order, with bytes of no mask between them."""
+    ends = np.cumsum([len(text) + 1 for text in reversed(compressed)], dtype=np.int64)[::-1]
+    begins = ends - np.array([*map(len, compressed)], np.int64)
+    run_lengths = np.frombuffer(b"".join(b"!" + text for text in reversed(compressed)), np.uint8)
+    return Masks(run_lengths, np.stack([begins, ends], axis=1), areas)
 
 
 @pytest.mark.parametrize("most", [1, 200, 2**20])
