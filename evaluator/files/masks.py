@@ -5,12 +5,14 @@ import sys
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
 from pycocotools import mask as coco
 
-from evaluator.catalog import Limits
+from evaluator.files.source import Source
+from evaluator.files.spool import Spool
 from evaluator.metrics.mask_measures import NOT_LENGTHS, measures_of
 from evaluator.metrics.masks import runs_of
 
@@ -47,22 +49,22 @@ class MaskReader:
         Maximum size of the decompressed run lengths of all masks together, in bytes.
     read : int
         Size of the decompressed run lengths that have been read so far, in bytes.
-    run_lengths : bytearray
+    run_lengths : Spool
         Compressed run lengths, as COCO writes them, of the valid masks read so far. Equal masks are stored only once.
     """
 
     limit: int = sys.maxsize
     read: int = 0
-    run_lengths: bytearray = field(default_factory=bytearray)
+    run_lengths: Spool = field(default_factory=Spool)
 
     @classmethod
-    def within(cls, limits: Limits, file_bytes: int) -> "MaskReader":
-        """Return a mask reader with the size limits for a submission of ``file_bytes`` bytes.
+    def of(cls, source: Source) -> "MaskReader":
+        """Return a mask reader with the size limits for a submission.
 
         The limits on decompressed files also apply to masks, because masks are compressed.
         """
-        ratio = max(limits.decompressed_ratio * file_bytes, RATIO_COUNTS_FROM_BYTES)
-        return cls(min(limits.decompressed_bytes, ratio))
+        ratio = max(source.limits.decompressed_ratio * source.path.stat().st_size, RATIO_COUNTS_FROM_BYTES)
+        return cls(min(source.limits.decompressed_bytes, ratio), run_lengths=Spool(source.temporary_folder))
 
     @property
     def too_large(self) -> bool:
@@ -152,9 +154,9 @@ class MaskReader:
             texts = _without_empty_runs([compressed[row] for row in rewritten], masks["size"][indices[rewritten]])
             for row, text in zip(rewritten, texts, strict=True):
                 compressed[row] = text
-            ends = np.cumsum([*map(len, compressed)], dtype=np.int64) + len(self.run_lengths)
-            begins = np.append(len(self.run_lengths), ends)[:-1]
-            self.run_lengths += b"".join(compressed)
+            ends = np.cumsum([*map(len, compressed)], dtype=np.int64) + self.run_lengths.size
+            begins = np.append(self.run_lengths.size, ends)[:-1]
+            self.run_lengths.append(b"".join(compressed))
             masks["range"][indices] = np.stack([begins, ends], axis=1)
             masks["area"][indices], masks["box"][indices] = measures.areas, measures.boxes
 
@@ -166,7 +168,7 @@ def _first_of_equal(texts: Sequence[str], heights: NDArray[np.int64], widths: ND
     """
     seen: dict[tuple[str, int, int], int] = {}
     keys = zip(texts, heights.tolist(), widths.tolist(), strict=True)
-    return [seen.setdefault(key, index) for index, key in enumerate(keys)]
+    return list(map(seen.setdefault, keys, count()))
 
 
 def _complete(masks: NDArray[np.void], defects: dict[int, tuple[str, str]], firsts: list[int]) -> None:

@@ -19,6 +19,7 @@ from evaluator.files.notices import notice_semicolons, notice_unknown_images
 from evaluator.files.portions import Defect, Describe, InvalidValues, Portion, Row
 from evaluator.files.rows import BLANKS, STRING_COLUMN, RowReader
 from evaluator.files.source import Source
+from evaluator.metrics.mapped_bytes import MappedBytes
 from evaluator.problems import SHOWN_PER_CODE, Findings, Problem, Stop
 
 
@@ -52,13 +53,13 @@ class SubmissionTable:
         :data:`evaluator.files.masks.MASK` for masks. Predictions for unknown images are omitted.
     named : set of int
         Codes of the images that have at least one row, with or without predictions.
-    run_lengths : uint8 array
+    run_lengths : MappedBytes
         Compressed run lengths of the masks; empty if the track has no masks.
     """
 
     columns: dict[str, NDArray[Any]]
     named: set[int]
-    run_lengths: NDArray[np.uint8]
+    run_lengths: MappedBytes
 
     def numbers(self, *names: str) -> NDArray[np.float64]:
         """Return the columns with the given names, which contain numbers, as one array of shape (N, len(names))."""
@@ -244,7 +245,7 @@ def read_submission(
     """
     findings, names = source.findings, GivenNames()
     reader = RowReader(form, source.limits, findings)
-    masks = MaskReader.within(source.limits, source.path.stat().st_size)
+    masks = MaskReader.of(source)
     parts: list[dict[str, NDArray[Any]]] = []
     named: set[int] = set()
     unknown_rows = 0
@@ -267,7 +268,7 @@ def read_submission(
         notice_unknown_images(findings, unknown_rows)
     notice_semicolons(findings, reader.semicolons)
     names.add_notice(findings)
-    return SubmissionTable(_joined(parts, form), named - {-1}, np.frombuffer(masks.run_lengths, np.uint8))
+    return SubmissionTable(_joined(parts, form), named - {-1}, masks.run_lengths.content())
 
 
 def _joined(parts: list[dict[str, NDArray[Any]]], form: Form) -> dict[str, NDArray[Any]]:

@@ -13,6 +13,8 @@ from importlib import import_module
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluator.metrics.mapped_bytes import MappedBytes
+
 Ints = NDArray[np.int64]
 MAX_CHARACTERS = 6
 """Maximum number of characters that encode the length of one run of pixels."""
@@ -182,7 +184,7 @@ class Masks:
 
     Attributes
     ----------
-    run_lengths : uint8 array
+    run_lengths : MappedBytes
         Contains the compressed run lengths of the masks, in any order. Masks may share them.
     ranges : int64 array of shape (N, 2)
         Begin and end of each mask in ``run_lengths``.
@@ -190,7 +192,7 @@ class Masks:
         Number of pixels inside each mask.
     """
 
-    run_lengths: NDArray[np.uint8]
+    run_lengths: MappedBytes
     ranges: Ints
     areas: Ints
 
@@ -200,7 +202,7 @@ class Masks:
 
     def compressed(self) -> list[bytes]:
         """Return the compressed run lengths of each mask. This copies the run lengths."""
-        return [self.run_lengths[begin:end].tobytes() for begin, end in self.ranges.tolist()]
+        return [self.run_lengths.data[begin:end].tobytes() for begin, end in self.ranges.tolist()]
 
 
 def intersections(masks: Masks, others: Masks, first: Ints, second: Ints) -> NDArray[np.float32]:
@@ -231,9 +233,10 @@ def intersections(masks: Masks, others: Masks, first: Ints, second: Ints) -> NDA
         ranges, other_ranges = masks.ranges[first[begins[part]]], others.ranges[partners]
         runs = np.empty((int(_sizes(ranges).max()), 2), np.int64)
         other_runs = np.empty((int(_sizes(other_ranges).sum()), 2), np.int64)
-        texts = masks.run_lengths, ranges, others.run_lengths, other_ranges
+        texts = masks.run_lengths.data, ranges, others.run_lengths.data, other_ranges
         room = runs, other_runs, np.empty(len(partners), np.int64)
         import_module(KERNEL).intersections(*texts, compared, *room, common[pairs])
+        masks.run_lengths.release()
     return common
 
 

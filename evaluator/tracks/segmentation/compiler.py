@@ -11,6 +11,7 @@ from evaluator.files import numbers
 from evaluator.files.folder import TruthFolder, coded
 from evaluator.files.masks import MaskReader
 from evaluator.files.tables import TruthTable
+from evaluator.metrics.masks import Masks
 from evaluator.tracks.checking import check_boxes, checked, group_flags, usage_of, warn_duplicates
 from evaluator.tracks.segmentation.truth import SegmentationParameters, SegmentationTruth
 from evaluator.tracks.shared.label_truth import count_objects
@@ -82,11 +83,11 @@ def compile_truth(folder: TruthFolder, parameters: SegmentationParameters) -> Se
     warn_duplicates(tables["boxes.csv"], ("ImageID", "LabelName", *BOX_COLUMNS), "box")
     warn_duplicates(tables["masks.csv"], ("ImageID", "LabelName", *BOX_COLUMNS, "Mask"), "mask")
     listed = _listed_sizes(folder, labelling.images)
-    (widths, heights), masks, run_lengths = _masks(tables["masks.csv"], masked.images, len(labelling.images), listed)
+    (widths, heights), masks = _masks(tables["masks.csv"], masked.images, len(labelling.images), listed)
     usage = usage_of(folder, labelling.images)
     folder.faults.check()
 
-    objects, mask_of, alone = _joined(boxed, masked, masks["area"] > 0)
+    objects, mask_of, alone = _joined(boxed, masked, masks.areas > 0)
     what = "has a mask but no row in boxes.csv with this label, box and IsGroupOf, so it counts as an additional object"
     tables["masks.csv"].warn("ImageID", alone, "truth_mask_without_box", what)
     origin, labels = expanded(objects.labels, labelling.above)
@@ -98,13 +99,13 @@ def compile_truth(folder: TruthFolder, parameters: SegmentationParameters) -> Se
         "verified": verified,
         "widths": widths,
         "heights": heights,
-        "areas": masks["area"],
+        "areas": masks.areas,
         "usage": usage,
         "objects": count_objects(arrays["mask_keys"], arrays["group_mask_keys"], usage, count),
         **labelling.ancestor_arrays,
         **labelling.listed_arrays,
     }
-    texts = labelling.texts | {"masks": [run_lengths[begin:end].decode() for begin, end in masks["range"].tolist()]}
+    texts = labelling.texts | {"masks": [run_lengths.decode() for run_lengths in masks.compressed()]}
     flags, shaped = labelling.flags(folder), {"expand_hierarchy": parameters.expand_hierarchy}
     return checked(folder.faults, SegmentationTruth(folder.track.name, folder.sha256, shaped, flags, texts, arrays))
 
@@ -165,13 +166,8 @@ def _sides(
     return (of_rows[0], of_rows[1]), (of_images[0], of_images[1])
 
 
-def _masks(
-    table: TruthTable, images: NDArray[np.int64], count: int, listed: Sides | None
-) -> tuple[Sides, NDArray[np.void], bytearray]:
-    """Return the widths and heights of all images, each of shape (count,), the masks of all rows, and their runs.
-
-    The last element contains the compressed run lengths of the masks; see :data:`evaluator.files.masks.MASK`.
-    """
+def _masks(table: TruthTable, images: NDArray[np.int64], count: int, listed: Sides | None) -> tuple[Sides, Masks]:
+    """Return the widths and heights of all images, each of shape (count,), and the masks of all rows."""
     (widths, heights), of_images = _sides(table, ("ImageWidth", "ImageHeight"), images, count, listed)
     reader = MaskReader()
     masks, faults = reader.masks(table.texts("Mask"), heights, widths)
@@ -181,7 +177,7 @@ def _masks(
     empty = masks["area"] == 0
     empty[list(faults)] = False
     table.warn("Mask", empty, "truth_empty_mask", "covers no pixels; the object is treated as if it had only a box")
-    return of_images, masks, reader.run_lengths
+    return of_images, Masks(reader.run_lengths.content(), masks["range"], masks["area"])
 
 
 def _joined(

@@ -83,7 +83,8 @@ def within_cap(
         return overlaps, ties_of(tied, tied_masks, tied.keys(truth))
 
     chosen = indices_within_cap(truth, detections, tie_breaks)
-    return detections[chosen], masks[chosen]
+    # Copies of all detections would need more memory.
+    return (detections, masks) if len(chosen) == len(detections) else (detections[chosen], masks[chosen])
 
 
 def are_on_boxes(

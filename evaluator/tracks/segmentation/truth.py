@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluator.metrics.mapped_bytes import MappedBytes
 from evaluator.metrics.masks import Masks
 from evaluator.tracks.shared.label_truth import ObjectTruth
 from evaluator.tracks.shared.parameters import TrackParameters
@@ -88,4 +89,4 @@ class SegmentationTruth(ObjectTruth):
         """Return the masks in the given rows of masks.csv. The run lengths in a prepared file are not copied."""
         texts = self.run_lengths if isinstance(self.run_lengths, Texts) else Texts.of(self.run_lengths)
         begins, ends = np.append(0, texts.ends), texts.ends
-        return Masks(texts.data, np.stack([begins[rows], ends[rows]], axis=1), self.areas[rows])
+        return Masks(MappedBytes(texts.data), np.stack([begins[rows], ends[rows]], axis=1), self.areas[rows])

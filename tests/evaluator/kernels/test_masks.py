@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from pycocotools import mask as coco
 
 from evaluator.metrics import masks
+from evaluator.metrics.mapped_bytes import MappedBytes
 from evaluator.metrics.masks import Masks, intersections
 
 HEIGHT, WIDTH = 24, 31
@@ -34,7 +35,7 @@ def joined(compressed: list[bytes], areas: NDArray[np.int64]) -> Masks:
     ends = np.cumsum([len(text) + 1 for text in reversed(compressed)], dtype=np.int64)[::-1]
     begins = ends - np.array([*map(len, compressed)], np.int64)
     run_lengths = np.frombuffer(b"".join(b"!" + text for text in reversed(compressed)), np.uint8)
-    return Masks(run_lengths, np.stack([begins, ends], axis=1), areas)
+    return Masks(MappedBytes(run_lengths), np.stack([begins, ends], axis=1), areas)
 
 
 @pytest.mark.parametrize("most", [1, 200, 2**20])
