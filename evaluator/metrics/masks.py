@@ -212,10 +212,8 @@ def intersections(masks: Masks, others: Masks, first: Ints, second: Ints) -> NDA
     ----------
     masks, others : Masks
     first, second : int64 arrays of shape (P,)
-        The pairs: indices into ``masks`` and into ``others``. The pairs of one mask must be adjacent in ``first``, and
-        their indices in ``second`` must be consecutive, as in the pairs of
-        :func:`evaluator.metrics.matching.best_objects`. The function is fastest if masks with the same range of
-        ``second`` are adjacent.
+        The pairs: indices into ``masks`` and into ``others``. The pairs of one mask must be adjacent, because it is
+        decoded once for all of them. The function is fastest if masks with the same partners are adjacent too.
 
     Returns
     -------
@@ -227,15 +225,12 @@ def intersections(masks: Masks, others: Masks, first: Ints, second: Ints) -> NDA
     for part in _portions(masks.ranges[first[begins]], others.ranges[second], second, begins):
         pairs = slice(begins[part][0], ends[part][-1])
         partners, positions = np.unique(second[pairs], return_inverse=True)
-        compared = np.stack(
-            [positions[begins[part] - pairs.start], positions[ends[part] - pairs.start - 1] + 1], axis=1
-        )
         ranges, other_ranges = masks.ranges[first[begins[part]]], others.ranges[partners]
         runs = np.empty((int(_sizes(ranges).max()), 2), np.int64)
         other_runs = np.empty((int(_sizes(other_ranges).sum()), 2), np.int64)
         texts = masks.run_lengths.data, ranges, others.run_lengths.data, other_ranges
         room = runs, other_runs, np.empty(len(partners), np.int64)
-        import_module(KERNEL).intersections(*texts, compared, *room, common[pairs])
+        import_module(KERNEL).intersections(*texts, ends[part] - pairs.start, positions, *room, common[pairs])
         masks.run_lengths.release()
     return common
 
@@ -260,7 +255,9 @@ def _portions(ranges: Ints, other_ranges: Ints, second: Ints, begins: Ints) -> I
     begins : int64 array of shape (M,)
         Index of the first pair of each mask.
     """
-    is_new = np.r_[True, second[begins][1:] != second[begins][:-1]][: len(begins)]
+    # As the others are in ascending order for each kind of object, the first and the last one identify all of them.
+    firsts, lasts = second[begins], second[np.append(begins[1:], len(second))[: len(begins)] - 1]
+    is_new = np.r_[True, (firsts[1:] != firsts[:-1]) | (lasts[1:] != lasts[:-1])][: len(begins)]
     ends = np.cumsum(_sizes(ranges) + np.where(is_new, np.add.reduceat(_sizes(other_ranges), begins), 0))
     start = 0
     while start < len(ends):
@@ -281,11 +278,14 @@ def mask_iou(masks: Masks, others: Masks, first: Ints, second: Ints) -> NDArray[
     return np.asarray(common / np.maximum(both - common, SMALLEST), np.float64)
 
 
-def mask_ioa(masks: Masks, others: Masks, first: Ints, second: Ints) -> NDArray[np.float64]:
-    """Return the fraction of each pair's first mask that lies in the second mask: intersection / (area + 1e-7).
+def mask_overlaps(masks: Masks, others: Masks, first: Ints, second: Ints, groups_from: int) -> NDArray[np.float64]:
+    """Return the overlap of each pair of masks: the IoU with an ordinary object, the IoA with a group.
 
-    The fraction is computed in single precision. Source: the official Open Images code. The parameters are the same as
-    for :func:`intersections`. Returns float64 of shape (P,), in [0, 1].
+    The IoU is that of :func:`mask_iou`. The IoA is the fraction of the first mask that lies in the second mask:
+    intersection / (area + 1e-7), also in single precision. Source: the official Open Images code. In ``others``, groups
+    begin at index ``groups_from``. The other parameters are the same as for :func:`intersections`. Returns float64 of
+    shape (P,), in [0, 1].
     """
-    areas = masks.areas[first].astype(np.float32)
-    return np.asarray(intersections(masks, others, first, second) / (areas + SMALLEST), np.float64)
+    common, areas = intersections(masks, others, first, second), masks.areas[first].astype(np.float32)
+    union = np.maximum(areas + others.areas[second].astype(np.float32) - common, SMALLEST)
+    return np.asarray(common / np.where(second < groups_from, union, areas + SMALLEST), np.float64)

@@ -85,6 +85,11 @@ class SegmentationTruth(ObjectTruth):
         """The masks of the G groups."""
         return self._masks(self.group_masks)
 
+    @property
+    def all_masks(self) -> Masks:
+        """The masks of the M ordinary objects, followed by those of the G groups."""
+        return self._masks(np.concatenate([self.object_masks, self.group_masks]))
+
     def _masks(self, rows: NDArray[np.int64]) -> Masks:
         """Return the masks in the given rows of masks.csv. The run lengths in a prepared file are not copied."""
         texts = self.run_lengths if isinstance(self.run_lengths, Texts) else Texts.of(self.run_lengths)

@@ -61,3 +61,14 @@ def test_common_pixels_are_those_of_pycocotools(seed: int, most: int, monkeypatc
 def test_without_pairs_there_are_no_common_pixels() -> None:
     none = np.empty(0, np.int64)
     assert len(intersections(written([]), written([]), none, none)) == 0
+
+
+@pytest.mark.parametrize("most", [1, 200, 2**20])
+def test_partners_need_not_be_adjacent(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(masks, "BYTES_AT_ONCE", most)
+    rng = np.random.default_rng(4)
+    ours, theirs = drawn(rng, 9), drawn(rng, 12)
+    pairs = [(mine, its) for mine in range(9) for its in sorted(rng.choice(12, 5, replace=False).tolist())]
+    mine, its = np.array(pairs).T
+    found = intersections(written(ours), written(theirs), mine, its)
+    assert found.tolist() == [float((ours[one] & theirs[other]).sum()) for one, other in pairs]
