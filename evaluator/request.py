@@ -135,12 +135,15 @@ class Resources:
         Maximum uncompressed size of a file that compiled kernels cannot read. The much slower reference implementation
         scores these files. The maximum does not apply to tracks without compiled kernels. If None, only ``limits``
         apply.
+    temporary_folder : Path or None
+        Folder for temporary files, such as the run lengths of many masks; None for the system's folder.
     """
 
     limits: Limits = field(default_factory=Limits)
     threads: int = 1
     progress: Progress = silent
     reference_bytes: int | None = None
+    temporary_folder: Path | None = None
 
     def for_reference(self, submission: Path, findings: Findings) -> "Resources":
         """Return the resources for a file that the compiled kernels cannot read.

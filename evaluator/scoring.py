@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -198,7 +199,8 @@ def _read(
     resources: Resources,
     findings: Findings,
 ) -> SubmissionType:
-    source = Source(submission, resources.limits, findings, lambda fraction: resources.progress("checking", fraction))
+    progress = partial(resources.progress, "checking")
+    source = Source(submission, resources.limits, findings, progress, resources.temporary_folder)
     return scorer.read(source, truth, parameters)
 
 

@@ -69,6 +69,7 @@ def score_files(
             file_limits(),
             progress=progress,
             reference_bytes=settings.EXPLANATION_MAX_BYTES if options.curves else None,
+            temporary_folder=settings.FILE_UPLOAD_TEMP_DIR,
         ),
         rejects_nothing_to_score=first and not submission.forced,
     )

@@ -4,18 +4,21 @@ import binascii
 import sys
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
 from pycocotools import mask as coco
 
-from evaluator.catalog import Limits
+from evaluator.files.source import Source
+from evaluator.files.spool import Spool
 from evaluator.metrics.mask_measures import NOT_LENGTHS, measures_of
 from evaluator.metrics.masks import runs_of
 
-MASK = np.dtype([("compressed", object), ("area", np.int64), ("box", np.float64, (4,)), ("size", np.int64, (2,))])
-"""The dtype of a mask: run lengths, area in pixels, tight box (XMin, XMax, YMin, YMax), and height and width."""
+MASK = np.dtype([("range", np.int64, (2,)), ("box", np.float64, (4,)), ("area", np.int64), ("size", np.int32, (2,))])
+"""The dtype of a mask: begin and end of its run lengths in :attr:`MaskReader.run_lengths`, tight box (XMin, XMax, YMin,
+YMax), area in pixels, and height and width."""
 
 MAX_INFLATION = 200
 SHORT_BYTES = 2**16
@@ -46,19 +49,22 @@ class MaskReader:
         Maximum size of the decompressed run lengths of all masks together, in bytes.
     read : int
         Size of the decompressed run lengths that have been read so far, in bytes.
+    run_lengths : Spool
+        Compressed run lengths, as COCO writes them, of the valid masks read so far. Equal masks are stored only once.
     """
 
     limit: int = sys.maxsize
     read: int = 0
+    run_lengths: Spool = field(default_factory=Spool)
 
     @classmethod
-    def within(cls, limits: Limits, file_bytes: int) -> "MaskReader":
-        """Return a mask reader with the size limits for a submission of ``file_bytes`` bytes.
+    def of(cls, source: Source) -> "MaskReader":
+        """Return a mask reader with the size limits for a submission.
 
         The limits on decompressed files also apply to masks, because masks are compressed.
         """
-        ratio = max(limits.decompressed_ratio * file_bytes, RATIO_COUNTS_FROM_BYTES)
-        return cls(min(limits.decompressed_bytes, ratio))
+        ratio = max(source.limits.decompressed_ratio * source.path.stat().st_size, RATIO_COUNTS_FROM_BYTES)
+        return cls(min(source.limits.decompressed_bytes, ratio), run_lengths=Spool(source.temporary_folder))
 
     @property
     def too_large(self) -> bool:
@@ -91,46 +97,86 @@ class MaskReader:
         masks = np.zeros(len(texts), MASK)
         masks["size"] = np.stack([heights, widths], axis=1)
         defects: dict[int, tuple[str, str]] = {}
+        firsts = _first_of_equal(texts, heights, widths)
         group: dict[int, bytes] = {}
         size = 0
-        for index, (text, pixels) in enumerate(zip(texts, (heights * widths).tolist(), strict=True)):
-            try:
-                group[index] = compressed = _unpacked(text, pixels)
-            except ValueError as error:
-                defects[index] = mask_defect(str(error))
-                continue
-            self.read += len(compressed)
-            if self.read > self.limit:
-                del group[index]
-                defects[index] = "too_large", f"the masks up to this one decompress to more than {self.limit:,} bytes"
-                break
+        for index, compressed in self._distinct(texts, firsts, (heights * widths).tolist(), defects):
+            group[index] = compressed
             size += len(compressed)
             if size > GROUP_BYTES:
-                _measure(masks, group, defects)
+                self._measure(masks, group, defects)
                 group, size = {}, 0
-        _measure(masks, group, defects)
+        self._measure(masks, group, defects)
+        _complete(masks, defects, firsts)
         return masks, defects
 
+    def _distinct(
+        self, texts: Sequence[str], firsts: list[int], pixels: list[int], defects: dict[int, tuple[str, str]]
+    ) -> Iterator[tuple[int, bytes]]:
+        """Yield the index and the run lengths of each mask that differs from all earlier ones.
 
-def _measure(masks: NDArray[np.void], group: Mapping[int, bytes], defects: dict[int, tuple[str, str]]) -> None:
-    """Store the compressed form, the area and the box of the masks in a group. Record a defect for each invalid mask.
+        Record a defect for each mask that cannot be decoded, and for the first mask beyond the size limit. The masks
+        after that mask are removed from ``firsts``, the result of :func:`_first_of_equal`.
+        """
+        sizes = [0] * len(texts)
+        for index, first in enumerate(firsts):
+            if first == index:
+                try:
+                    compressed = _unpacked(texts[index], pixels[index])
+                except ValueError as error:
+                    defects[index] = mask_defect(str(error))
+                    continue
+                sizes[index] = len(compressed)
+            self.read += sizes[first]
+            if self.read > self.limit:
+                defects[index] = "too_large", f"the masks up to this one decompress to more than {self.limit:,} bytes"
+                del firsts[index + 1 :]
+                return
+            if first == index:
+                yield index, compressed
 
-    ``group`` maps the index of each mask to its compressed form.
+    def _measure(
+        self, masks: NDArray[np.void], group: Mapping[int, bytes], defects: dict[int, tuple[str, str]]
+    ) -> None:
+        """Store the run lengths, the area and the box of the masks in a group. Record a defect for each invalid mask.
+
+        ``group`` maps the index of each mask to its compressed run lengths.
+        """
+        indices, compressed = np.array([*group], np.int64), [*group.values()]
+        heights, widths = masks["size"][indices].T.astype(np.int64, order="C")
+        measures = measures_of(compressed, heights, widths)
+        for row in np.flatnonzero(measures.covered != heights * widths).tolist():
+            not_whole = f"its runs do not cover {widths[row]} x {heights[row]} pixels"
+            has_lengths = measures.covered[row] != NOT_LENGTHS
+            defects[int(indices[row])] = mask_defect(not_whole if has_lengths else NOT_RUN_LENGTHS)
+        if not defects:
+            rewritten = np.flatnonzero(measures.have_empty_runs).tolist()
+            texts = _without_empty_runs([compressed[row] for row in rewritten], masks["size"][indices[rewritten]])
+            for row, text in zip(rewritten, texts, strict=True):
+                compressed[row] = text
+            ends = np.cumsum([*map(len, compressed)], dtype=np.int64) + self.run_lengths.size
+            begins = np.append(self.run_lengths.size, ends)[:-1]
+            self.run_lengths.append(b"".join(compressed))
+            masks["range"][indices] = np.stack([begins, ends], axis=1)
+            masks["area"][indices], masks["box"][indices] = measures.areas, measures.boxes
+
+
+def _first_of_equal(texts: Sequence[str], heights: NDArray[np.int64], widths: NDArray[np.int64]) -> list[int]:
+    """Return, for each mask, the index of the first mask with the same text, height and width.
+
+    Predictions are often repeated for the ancestors of their class, with the same mask. Decoding it once saves time.
     """
-    indices, compressed = np.array([*group], np.int64), [*group.values()]
-    heights, widths = masks["size"][indices].T.copy()
-    measures = measures_of(compressed, heights, widths)
-    for row in np.flatnonzero(measures.covered != heights * widths).tolist():
-        not_whole = f"its runs do not cover {widths[row]} x {heights[row]} pixels"
-        has_lengths = measures.covered[row] != NOT_LENGTHS
-        defects[int(indices[row])] = mask_defect(not_whole if has_lengths else NOT_RUN_LENGTHS)
-    if not defects:
-        rewritten = np.flatnonzero(measures.have_empty_runs).tolist()
-        texts = _without_empty_runs([compressed[row] for row in rewritten], masks["size"][indices[rewritten]])
-        for row, text in zip(rewritten, texts, strict=True):
-            compressed[row] = text
-        masks["area"][indices], masks["box"][indices] = measures.areas, measures.boxes
-        masks["compressed"][indices] = compressed
+    seen: dict[tuple[str, int, int], int] = {}
+    keys = zip(texts, heights.tolist(), widths.tolist(), strict=True)
+    return list(map(seen.setdefault, keys, count()))
+
+
+def _complete(masks: NDArray[np.void], defects: dict[int, tuple[str, str]], firsts: list[int]) -> None:
+    """Copy the values or the defect of each mask to all equal masks. ``firsts`` is that of :func:`_first_of_equal`."""
+    for index, first in enumerate(firsts if defects else ()):
+        if first in defects:
+            defects.setdefault(index, defects[first])
+    masks[: len(firsts)] = masks[firsts]
 
 
 def _unpacked(text: str, pixels: int) -> bytes:

@@ -1,9 +1,13 @@
 """Defines a portion of a submission: the rows and defects of consecutive lines that are read together."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.catalog import Column
 from evaluator.files.cells import pieces_of, tokens_of
 from evaluator.problems import Problem
 
@@ -48,6 +52,32 @@ class Portion:
     rows: list[Row] = field(default_factory=list)
     defects: list[Defect] = field(default_factory=list)
     texts: int = 0
+
+
+Describe = Callable[[int], tuple[str, str]]
+"""A function that takes the index of an invalid value and returns the code and the message of its defect."""
+
+
+@dataclass(frozen=True, slots=True)
+class InvalidValues:
+    """The invalid values in one column of a batch of rows.
+
+    Attributes
+    ----------
+    column : Column
+    rows, values : int64 arrays of shape (N,)
+        For each invalid value, index of its row in the batch, and index of the value in the column.
+    tokens : int64 array of shape (N,)
+        Position of the value in the prediction string, counting from 1; 0 if there is none.
+    describe : callable
+        Takes the index of an invalid value in the column, and returns the code and the message of its defect.
+    """
+
+    column: Column
+    rows: NDArray[np.int64]
+    tokens: NDArray[np.int64]
+    values: NDArray[np.int64]
+    describe: Describe
 
 
 def split_row(row: Row, string: str, width: int) -> Iterator[Row]:

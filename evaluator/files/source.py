@@ -17,9 +17,13 @@ def ignore_progress(fraction: float) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A submission to read, with its limits, the findings to which defects are added, and a progress callback."""
+    """A submission to read, with its limits, the findings to which defects are added, and a progress callback.
+
+    Large amounts of data are kept in a file in ``temporary_folder``, by default the system's folder for such files.
+    """
 
     path: Path
     limits: Limits = field(default_factory=Limits)
     findings: Findings = field(default_factory=Findings)
     progress: ReadProgress = ignore_progress
+    temporary_folder: Path | None = None

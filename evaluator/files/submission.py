@@ -1,7 +1,7 @@
 """Reads a CSV submission in either layout (a row per prediction or per image) into arrays, one for each column."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
 from operator import itemgetter
@@ -16,9 +16,10 @@ from evaluator.files.cells import shortened, shortened_id
 from evaluator.files.given_names import GivenNames
 from evaluator.files.masks import MASK, MaskReader, mask_defect
 from evaluator.files.notices import notice_semicolons, notice_unknown_images
-from evaluator.files.portions import Defect, Portion, Row
+from evaluator.files.portions import Defect, Describe, InvalidValues, Portion, Row
 from evaluator.files.rows import BLANKS, STRING_COLUMN, RowReader
 from evaluator.files.source import Source
+from evaluator.metrics.mapped_bytes import MappedBytes
 from evaluator.problems import SHOWN_PER_CODE, Findings, Problem, Stop
 
 
@@ -52,10 +53,13 @@ class SubmissionTable:
         :data:`evaluator.files.masks.MASK` for masks. Predictions for unknown images are omitted.
     named : set of int
         Codes of the images that have at least one row, with or without predictions.
+    run_lengths : MappedBytes
+        Compressed run lengths of the masks; empty if the track has no masks.
     """
 
     columns: dict[str, NDArray[Any]]
     named: set[int]
+    run_lengths: MappedBytes
 
     def numbers(self, *names: str) -> NDArray[np.float64]:
         """Return the columns with the given names, which contain numbers, as one array of shape (N, len(names))."""
@@ -64,32 +68,6 @@ class SubmissionTable:
     def codes(self, name: str) -> NDArray[np.int64]:
         """Return a column of codes, shape (N,). A code is an integer that stands for an id or label, -1 if unknown."""
         return self.columns[name].astype(np.int64)
-
-
-Describe = Callable[[int], tuple[str, str]]
-"""A function that takes the index of an invalid value and returns the code and the message of its defect."""
-
-
-@dataclass(frozen=True, slots=True)
-class InvalidValues:
-    """The invalid values in one column of a batch of rows.
-
-    Attributes
-    ----------
-    column : Column
-    rows, values : int64 arrays of shape (N,)
-        For each invalid value, index of its row in the batch, and index of the value in the column.
-    tokens : int64 array of shape (N,)
-        Position of the value in the prediction string, counting from 1; 0 if there is none.
-    describe : callable
-        Takes the index of an invalid value in the column, and returns the code and the message of its defect.
-    """
-
-    column: Column
-    rows: NDArray[np.int64]
-    tokens: NDArray[np.int64]
-    values: NDArray[np.int64]
-    describe: Describe
 
 
 @dataclass(slots=True)
@@ -125,13 +103,12 @@ class Batch:
         layout = self.reader.layout
         images = self._codes([row.image for row in self.rows], self.reader.image_column, step=0)
         columns: dict[str, NDArray[Any]] = {"image": np.repeat(images, self.counts)}
-        if len(self.reader.form.of_image) > 1:
-            columns |= self._sizes(images)
+        sizes = self._sizes(images) if len(self.reader.form.of_image) > 1 else {}
         texts = [text for row in self.rows for text in row.texts]
         for step, column in enumerate(layout, 1):
             part = texts[step - 1 :: len(layout)]
             if column.kind == "mask":
-                masks, defects = self.masks.masks(part, columns["height"], columns["width"])
+                masks, defects = self.masks.masks(part, sizes["height"], sizes["width"])
                 self._add(list(defects), defects.__getitem__, column, step=step)
                 columns[column.name] = masks
             elif column.kind != "unread":
@@ -268,7 +245,7 @@ def read_submission(
     """
     findings, names = source.findings, GivenNames()
     reader = RowReader(form, source.limits, findings)
-    masks = MaskReader.within(source.limits, source.path.stat().st_size)
+    masks = MaskReader.of(source)
     parts: list[dict[str, NDArray[Any]]] = []
     named: set[int] = set()
     unknown_rows = 0
@@ -278,7 +255,9 @@ def read_submission(
             named.update(images.tolist())
             unknown_rows += sum(not portion.rows[row].tokens_before for row in np.flatnonzero(images < 0).tolist())
             if findings.total:
-                parts.clear()  # A file with a defect is not scored, so the rows that have been read can be freed.
+                # A file with a defect is not scored, so the rows that have been read can be freed.
+                parts.clear()
+                masks.run_lengths.clear()
             elif portion.rows:
                 kept = part["image"] >= 0
                 parts.append(part if kept.all() else {name: values[kept] for name, values in part.items()})
@@ -289,12 +268,13 @@ def read_submission(
         notice_unknown_images(findings, unknown_rows)
     notice_semicolons(findings, reader.semicolons)
     names.add_notice(findings)
-    return SubmissionTable(_joined(parts, form), named - {-1})
+    return SubmissionTable(_joined(parts, form), named - {-1}, masks.run_lengths.content())
 
 
 def _joined(parts: list[dict[str, NDArray[Any]]], form: Form) -> dict[str, NDArray[Any]]:
+    """Return the columns of a file, given those of its portions. To save memory, the columns are removed from them."""
     kinds = {"image": "image", **{column.name: column.kind for column in form.predicted if column.kind != "unread"}}
     return {
-        name: np.concatenate([np.zeros(0, TYPES.get(kind, CODES)), *(part[name] for part in parts)])
+        name: np.concatenate([np.zeros(0, TYPES.get(kind, CODES)), *(part.pop(name) for part in parts)])
         for name, kind in kinds.items()
     }

@@ -13,6 +13,8 @@ from importlib import import_module
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluator.metrics.mapped_bytes import MappedBytes
+
 Ints = NDArray[np.int64]
 MAX_CHARACTERS = 6
 """Maximum number of characters that encode the length of one run of pixels."""
@@ -175,29 +177,32 @@ def boxes_of(runs: Runs, heights: Ints, widths: Ints) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, slots=True)
 class Masks:
-    """Masks in their compressed form.
+    """N masks in their compressed form.
+
+    The run lengths of all masks are in one array, because an object for each mask would need more memory than the run
+    lengths of a small mask.
 
     Attributes
     ----------
-    compressed : object array of shape (N,), of bytes
+    run_lengths : MappedBytes
+        Contains the compressed run lengths of the masks, in any order. Masks may share them.
+    ranges : int64 array of shape (N, 2)
+        Begin and end of each mask in ``run_lengths``.
     areas : int64 array of shape (N,)
         Number of pixels inside each mask.
-    sizes : int64 array of shape (N, 2)
-        Height and width of the image.
     """
 
-    compressed: NDArray[np.object_]
+    run_lengths: MappedBytes
+    ranges: Ints
     areas: Ints
-    sizes: Ints
 
     def __getitem__(self, chosen: NDArray[np.int64]) -> "Masks":
-        """Return the masks at the given indices."""
-        return Masks(self.compressed[chosen], self.areas[chosen], self.sizes[chosen])
+        """Return the masks at the given indices. The run lengths are not copied."""
+        return Masks(self.run_lengths, self.ranges[chosen], self.areas[chosen])
 
-    def joined(self, chosen: Ints) -> tuple[NDArray[np.uint8], Ints]:
-        """Return the compressed forms of the given masks as one array, and the end of each mask in this array."""
-        texts = self.compressed[chosen].tolist()
-        return np.frombuffer(b"".join(texts), np.uint8), np.cumsum([*map(len, texts)], dtype=np.int64)
+    def compressed(self) -> list[bytes]:
+        """Return the compressed run lengths of each mask. This copies the run lengths."""
+        return [self.run_lengths.data[begin:end].tobytes() for begin, end in self.ranges.tolist()]
 
 
 def intersections(masks: Masks, others: Masks, first: Ints, second: Ints) -> NDArray[np.float32]:
@@ -207,10 +212,8 @@ def intersections(masks: Masks, others: Masks, first: Ints, second: Ints) -> NDA
     ----------
     masks, others : Masks
     first, second : int64 arrays of shape (P,)
-        The pairs: indices into ``masks`` and into ``others``. The pairs of one mask must be adjacent in ``first``, and
-        their indices in ``second`` must be consecutive, as in the pairs of
-        :func:`evaluator.metrics.matching.best_objects`. The function is fastest if masks with the same range of
-        ``second`` are adjacent.
+        The pairs: indices into ``masks`` and into ``others``. The pairs of one mask must be adjacent, because it is
+        decoded once for all of them. The function is fastest if masks with the same partners are adjacent too.
 
     Returns
     -------
@@ -219,30 +222,43 @@ def intersections(masks: Masks, others: Masks, first: Ints, second: Ints) -> NDA
     common = np.empty(len(first), np.float32)
     begins = np.flatnonzero(np.r_[True, first[1:] != first[:-1]][: len(first)])
     ends = np.append(begins[1:], len(first))[: len(begins)]
-    for part in _portions(masks, others, first, second, begins):
+    for part in _portions(masks.ranges[first[begins]], others.ranges[second], second, begins):
         pairs = slice(begins[part][0], ends[part][-1])
         partners, positions = np.unique(second[pairs], return_inverse=True)
-        ranges = np.stack([positions[begins[part] - pairs.start], positions[ends[part] - pairs.start - 1] + 1], axis=1)
-        texts, other_texts = masks.joined(first[begins[part]]), others.joined(partners)
-        longest = int(np.diff(texts[1], prepend=0).max())
-        runs, other_runs = np.empty((longest, 2), np.int64), np.empty((len(other_texts[0]), 2), np.int64)
+        ranges, other_ranges = masks.ranges[first[begins[part]]], others.ranges[partners]
+        runs = np.empty((int(_sizes(ranges).max()), 2), np.int64)
+        other_runs = np.empty((int(_sizes(other_ranges).sum()), 2), np.int64)
+        texts = masks.run_lengths.data, ranges, others.run_lengths.data, other_ranges
         room = runs, other_runs, np.empty(len(partners), np.int64)
-        import_module(KERNEL).intersections(*texts, *other_texts, ranges, *room, common[pairs])
+        import_module(KERNEL).intersections(*texts, ends[part] - pairs.start, positions, *room, common[pairs])
+        masks.run_lengths.release()
     return common
 
 
-def _portions(masks: Masks, others: Masks, first: Ints, second: Ints, begins: Ints) -> Iterator[slice]:
+def _sizes(ranges: Ints) -> Ints:
+    """Return the number of bytes in each range, shape (N,)."""
+    return ranges[:, 1] - ranges[:, 0]
+
+
+def _portions(ranges: Ints, other_ranges: Ints, second: Ints, begins: Ints) -> Iterator[slice]:
     """Yield slices of masks to compare in one call, each with at most about :data:`BYTES_AT_ONCE` compressed bytes.
 
     The limit includes the masks of ``others`` with which these masks are compared. If adjacent masks are compared with
-    the same masks of ``others``, the masks of ``others`` count only once. For each mask, ``begins`` contains the index
-    of its first pair in ``first`` and ``second``; see :func:`intersections`.
+    the same masks of ``others``, the masks of ``others`` count only once.
+
+    Parameters
+    ----------
+    ranges : int64 array of shape (M, 2)
+        Begin and end of the run lengths of each of the M masks that are compared.
+    other_ranges, second : int64 arrays of shapes (P, 2) and (P,)
+        The mask of ``others`` in each pair: begin and end of its run lengths, and its index.
+    begins : int64 array of shape (M,)
+        Index of the first pair of each mask.
     """
-    partners, positions = np.unique(second, return_inverse=True)
-    other_sizes = np.array([*map(len, others.compressed[partners].tolist())], np.int64)[positions]
-    is_new = np.r_[True, second[begins][1:] != second[begins][:-1]][: len(begins)]
-    sizes = np.array([*map(len, masks.compressed[first[begins]].tolist())], np.int64)
-    ends = np.cumsum(sizes + np.where(is_new, np.add.reduceat(other_sizes, begins), 0))
+    # As the others are in ascending order for each kind of object, the first and the last one identify all of them.
+    firsts, lasts = second[begins], second[np.append(begins[1:], len(second))[: len(begins)] - 1]
+    is_new = np.r_[True, (firsts[1:] != firsts[:-1]) | (lasts[1:] != lasts[:-1])][: len(begins)]
+    ends = np.cumsum(_sizes(ranges) + np.where(is_new, np.add.reduceat(_sizes(other_ranges), begins), 0))
     start = 0
     while start < len(ends):
         done = int(ends[start - 1]) if start else 0
@@ -262,11 +278,14 @@ def mask_iou(masks: Masks, others: Masks, first: Ints, second: Ints) -> NDArray[
     return np.asarray(common / np.maximum(both - common, SMALLEST), np.float64)
 
 
-def mask_ioa(masks: Masks, others: Masks, first: Ints, second: Ints) -> NDArray[np.float64]:
-    """Return the fraction of each pair's first mask that lies in the second mask: intersection / (area + 1e-7).
+def mask_overlaps(masks: Masks, others: Masks, first: Ints, second: Ints, groups_from: int) -> NDArray[np.float64]:
+    """Return the overlap of each pair of masks: the IoU with an ordinary object, the IoA with a group.
 
-    The fraction is computed in single precision. Source: the official Open Images code. The parameters are the same as
-    for :func:`intersections`. Returns float64 of shape (P,), in [0, 1].
+    The IoU is that of :func:`mask_iou`. The IoA is the fraction of the first mask that lies in the second mask:
+    intersection / (area + 1e-7), also in single precision. Source: the official Open Images code. In ``others``, groups
+    begin at index ``groups_from``. The other parameters are the same as for :func:`intersections`. Returns float64 of
+    shape (P,), in [0, 1].
     """
-    areas = masks.areas[first].astype(np.float32)
-    return np.asarray(intersections(masks, others, first, second) / (areas + SMALLEST), np.float64)
+    common, areas = intersections(masks, others, first, second), masks.areas[first].astype(np.float32)
+    union = np.maximum(areas + others.areas[second].astype(np.float32) - common, SMALLEST)
+    return np.asarray(common / np.where(second < groups_from, union, areas + SMALLEST), np.float64)

@@ -18,7 +18,6 @@ PAIRS_AT_ONCE = 2**14
 Keys = NDArray[np.int64]
 Indices = NDArray[np.int64]
 PairOverlap = Callable[[Indices, Indices], NDArray[np.float64]]
-TieBreaks = Callable[[Indices], tuple[NDArray[np.float64], Sequence[NDArray[np.generic]]]]
 
 
 def best_objects(keys: Keys, object_keys: Keys, overlap: PairOverlap) -> tuple[Indices, NDArray[np.float64]]:
@@ -63,14 +62,46 @@ def best_objects_of_each(
     best = [(np.full(len(keys), -1, np.int64), np.zeros(len(keys))) for _ in range(count)]
     for predictions, objects in pairs(keys, object_keys):
         starts = np.flatnonzero(np.r_[True, predictions[1:] != predictions[:-1]])
-        sizes, firsts = np.diff(starts, append=len(predictions)), predictions[starts]
+        firsts = predictions[starts]
         has_object = object_keys[objects[starts]] == keys[firsts]
         for (best_of_kind, highest_of_kind), found in zip(best, overlaps(predictions, objects), strict=True):
-            highest = np.maximum.reduceat(found, starts)
-            candidates = np.where(found == np.repeat(highest, sizes), objects, len(object_keys))
-            best_of_kind[firsts] = np.where(has_object, np.minimum.reduceat(candidates, starts), -1)
-            highest_of_kind[firsts] = np.where(has_object, highest, 0.0)
+            best_of_kind[firsts], highest_of_kind[firsts] = _best_in(starts, objects, found, has_object)
     return best
+
+
+def best_objects_of_kinds(
+    keys: Keys, object_keys: Sequence[Keys], overlap: PairOverlap
+) -> list[tuple[Indices, NDArray[np.float64]]]:
+    """Return the result of :func:`best_objects` for each of several kinds of objects, such as ordinary objects, groups.
+
+    ``object_keys`` has an array for each kind. ``overlap`` takes pairs with objects of all kinds, because comparing a
+    prediction with all of them at once is faster. The objects of each kind follow those of the kinds before.
+    """
+    best = [(np.full(len(keys), -1, np.int64), np.zeros(len(keys))) for _ in object_keys]
+    for predictions, objects in pairs(keys, *object_keys):
+        found, start = overlap(predictions, objects), 0
+        for (best_of_kind, highest_of_kind), keys_of_kind in zip(best, object_keys, strict=True):
+            chosen = np.flatnonzero((objects >= start) & (objects < start + len(keys_of_kind)))
+            mine, theirs = predictions[chosen], objects[chosen] - start
+            start += len(keys_of_kind)
+            starts = np.flatnonzero(np.r_[True, mine[1:] != mine[:-1]][: len(mine)])
+            firsts = mine[starts]
+            has_object = keys_of_kind[theirs[starts]] == keys[firsts]
+            best_of_kind[firsts], highest_of_kind[firsts] = _best_in(starts, theirs, found[chosen], has_object)
+    return best
+
+
+def _best_in(
+    starts: Indices, objects: Indices, overlaps: NDArray[np.float64], has_object: NDArray[np.bool_]
+) -> tuple[Indices, NDArray[np.float64]]:
+    """Return the object with the highest overlap and this overlap for each prediction; -1 and 0 without an object.
+
+    The pairs of a prediction begin at ``starts``, and ``has_object`` is whether they have its key.
+    """
+    highest = np.maximum.reduceat(overlaps, starts)
+    is_highest = overlaps == np.repeat(highest, np.diff(starts, append=len(objects)))
+    candidates = np.where(is_highest, objects, np.iinfo(np.int64).max)
+    return np.where(has_object, np.minimum.reduceat(candidates, starts), -1), np.where(has_object, highest, 0.0)
 
 
 def highest_overlaps(
@@ -100,7 +131,7 @@ def highest_overlaps(
     return overlaps
 
 
-def pairs(keys: Keys, object_keys: Keys) -> Iterator[tuple[Indices, Indices]]:
+def pairs(keys: Keys, *object_keys: Keys) -> Iterator[tuple[Indices, Indices]]:
     """Yield all pairs of a prediction and an object with the same key, in batches of limited size.
 
     A key encodes, for example, an image and a class. If no object has the key of a prediction, the prediction is paired
@@ -109,36 +140,46 @@ def pairs(keys: Keys, object_keys: Keys) -> Iterator[tuple[Indices, Indices]]:
     Parameters
     ----------
     keys, object_keys
-        As in :func:`best_objects`.
+        As in :func:`best_objects`. If there are several kinds of objects, each kind has an array.
 
     Yields
     ------
     predictions, objects : int64 arrays of shape (P,), P > 0
         Indices of the predictions and of the objects of the pairs. Predictions are in ascending order, and so are the
-        objects of each prediction.
+        objects of each prediction. The objects of each kind follow those of the kinds before.
 
     Examples
     --------
     >>> list(pairs(np.array([7, 8]), np.array([7, 7])))
     [(array([0, 0, 1]), array([0, 1, 0]))]
     """
-    if not len(object_keys):
+    kinds = [(each, sum(map(len, object_keys[:kind]))) for kind, each in enumerate(object_keys) if len(each)]
+    if not kinds:
         return
     for begin in range(0, len(keys), PAIRS_AT_ONCE):
         part = keys[begin : begin + PAIRS_AT_ONCE]
-        first = np.searchsorted(object_keys, part, side="left")
-        counts = np.searchsorted(object_keys, part, side="right") - first
-        first[counts == 0], counts = 0, np.maximum(counts, 1)
-        ends = np.cumsum(counts)
+        first, counts = (np.stack(each, axis=1) for each in zip(*(_ranges(part, *kind) for kind in kinds), strict=True))
+        ends = np.cumsum(counts.sum(axis=1))
         start = 0
         while start < len(part):
             done = int(ends[start - 1]) if start else 0
             stop = max(int(np.searchsorted(ends, done + PAIRS_AT_ONCE, side="right")), start + 1)
-            sizes = counts[start:stop]
+            sizes = counts[start:stop].ravel()
             offsets = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-            predictions = np.repeat(np.arange(begin + start, begin + stop), sizes)
-            yield predictions, np.repeat(first[start:stop], sizes) + offsets
+            predictions = np.repeat(np.repeat(np.arange(begin + start, begin + stop), len(kinds)), sizes)
+            yield predictions, np.repeat(first[start:stop].ravel(), sizes) + offsets
             start = stop
+
+
+def _ranges(keys: Keys, object_keys: Keys, offset: int) -> tuple[Indices, Indices]:
+    """Return the index of the first object with each key, plus ``offset``, and the number of these objects.
+
+    If there is none, the first of all objects takes its place.
+    """
+    first = np.searchsorted(object_keys, keys, side="left")
+    counts = np.searchsorted(object_keys, keys, side="right") - first
+    first[counts == 0] = 0
+    return first + offset, np.maximum(counts, 1)
 
 
 def winning_claims(
@@ -199,64 +240,6 @@ def precedence_order(
     array([1, 0])
     """
     return np.asarray(np.lexsort((*reversed(coordinates), -overlaps, -confidences, groups)))
-
-
-def most_confident(limit: int, keys: Keys, confidences: NDArray[np.float64], tie_breaks: TieBreaks) -> Indices:
-    """Return, in ascending order, the indices of the first ``limit`` predictions with each key.
-
-    A key encodes an image and a class. Predictions with equal keys are ordered by the precedence that
-    :func:`winning_claims` describes.
-
-    Parameters
-    ----------
-    limit : int
-    keys : int64 array of shape (N,)
-    confidences : float64 array of shape (N,)
-    tie_breaks : callable
-        Takes the indices, shape (T,), of predictions with equal confidences if only some of them are within the limit.
-        Returns their overlaps and their coordinates, by which :func:`winning_claims` breaks ties. The function is
-        called only if there are such predictions, because overlaps are expensive to compute.
-
-    Examples
-    --------
-    >>> most_confident(1, np.array([3, 3, 5]), np.array([0.2, 0.9, 0.2]), lambda tied: (np.zeros(len(tied)), []))
-    array([1, 2])
-    """
-    order = np.lexsort((-confidences, keys))
-    # ``last`` contains, for each key with at least ``limit`` predictions, the index of the last prediction within the
-    # limit.
-    last = order[positions_in_groups(keys[order]) == limit - 1]
-    if not len(last):
-        return np.arange(len(keys))
-    of_key = np.minimum(np.searchsorted(keys[last], keys), len(last) - 1)
-    reaches_limit = keys[last][of_key] == keys
-    level = reaches_limit & (confidences == confidences[last][of_key])
-    above = reaches_limit & (confidences > confidences[last][of_key])
-    room = limit - np.bincount(of_key[above], minlength=len(last))
-    tied = np.flatnonzero(level & (np.bincount(of_key[level], minlength=len(last)) > room)[of_key])
-    kept = ~reaches_limit | above | level
-    if len(tied):
-        tied = tied[np.argsort(keys[tied], kind="stable")]
-        overlaps, coordinates = tie_breaks(tied)
-        # Predictions with equal confidences are all sorted by coordinates, even if their overlaps alone determine which
-        # of them are kept. Otherwise, the scoring time would reveal overlaps with the ground truth.
-        by_coordinates = np.lexsort((*reversed(coordinates), keys[tied]))
-        tied, overlaps = tied[by_coordinates], overlaps[by_coordinates]
-        starts = np.flatnonzero(positions_in_groups(keys[tied]) == 0)
-        for of_one_key, its_overlaps in zip(np.split(tied, starts[1:]), np.split(overlaps, starts[1:]), strict=True):
-            kept[of_one_key] = _are_highest(int(room[of_key[of_one_key[0]]]), its_overlaps)
-    return np.flatnonzero(kept)
-
-
-def _are_highest(count: int, values: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return a Boolean mask that selects the ``count`` highest values. In a tie, the first values are chosen.
-
-    There must be more than ``count`` values.
-    """
-    lowest = np.partition(values, len(values) - count)[len(values) - count]
-    chosen = np.asarray(values > lowest)
-    chosen[np.flatnonzero(values == lowest)[: count - np.count_nonzero(chosen)]] = True
-    return chosen
 
 
 def positions_in_groups(groups: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -25,14 +25,14 @@ BODIES = {
 }
 
 
-def packed(body: bytes) -> str:
+def packed(body: bytes, step: int) -> str:
     """Compress a mask and encode it as base64.
 
-    The mask is compressed in pieces, because masks with a very high compression ratio are rejected.
+    The mask is compressed in pieces of ``step`` bytes, because masks with a very high compression ratio are rejected.
     """
     stream = zlib.compressobj(9)
     pieces = (
-        stream.compress(body[at : at + STEP]) + stream.flush(zlib.Z_FULL_FLUSH) for at in range(0, len(body), STEP)
+        stream.compress(body[at : at + step]) + stream.flush(zlib.Z_FULL_FLUSH) for at in range(0, len(body), step)
     )
     return base64.b64encode(b"".join(pieces) + stream.flush()).decode()
 
@@ -53,7 +53,8 @@ def challenge(folder: Path, body: bytes) -> tuple[Path, Path]:
     }
     for name, lines in files.items():
         (folder / name).write_text("\n".join(lines) + "\n")
-    rows = [f"a,{WIDTH},{HEIGHT},cat,0.{place:03},{packed(body)}" for place in range(MASKS)]
+    # The texts of the masks differ, because equal masks are stored only once.
+    rows = [f"a,{WIDTH},{HEIGHT},cat,0.{place:03},{packed(body, STEP - place)}" for place in range(MASKS)]
     (folder / "found").write_text("\n".join(["ImageID,ImageWidth,ImageHeight,LabelName,Score,Mask", *rows]) + "\n")
     return folder, folder / "found"
 

@@ -188,7 +188,7 @@ def test_masks_are_decoded_in_groups_of_bounded_size(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(masks, "measures_of", noted)
     sides = np.full(100, 346)
-    MaskReader().masks([hostile.mask(b"1" * 60_000)] * 100, sides, sides)
+    MaskReader().masks([hostile.mask(b"1" * 59_997 + b"%03d" % index) for index in range(100)], sides, sides)
     assert sum(sizes) == 6_000_000
     assert max(sizes) <= GROUP_BYTES + 60_000
 

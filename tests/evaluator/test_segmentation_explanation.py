@@ -97,7 +97,7 @@ def test_masks_are_compared_only_once_with_objects_of_their_class(
 ) -> None:
     """The explanation reuses overlaps from scoring. With objects of other classes, it compares only false positives."""
     compared: list[int] = []
-    monkeypatch.setattr(scorer, "mask_iou", noted(compared, scorer.mask_iou))
+    monkeypatch.setattr(scorer, "mask_overlaps", noted(compared, scorer.mask_overlaps))
     monkeypatch.setattr(explanation, "mask_iou", noted(compared, explanation.mask_iou))
     explained(tmp_path, [(WHOLE, 0, True)], [("cat", 0.9, WHOLE), ("dog", 0.8, WHOLE)])
     assert compared == [2, 1]
@@ -106,9 +106,9 @@ def test_masks_are_compared_only_once_with_objects_of_their_class(
 def noted(compared: list[int], overlap: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function that computes overlaps, and appends the number of pairs to a list."""
 
-    def noting(masks: Any, others: Any, first: Any, second: Any) -> Any:
+    def noting(masks: Any, others: Any, first: Any, *pairs: Any) -> Any:
         compared.append(len(first))
-        return overlap(masks, others, first, second)
+        return overlap(masks, others, first, *pairs)
 
     return noting
 

@@ -9,7 +9,7 @@ from numba import types
 
 from evaluator.kernels.jit import inlined, kernel, read_only
 
-TEXT, OFFSETS = read_only(types.uint8), read_only(types.int64)
+TEXT, OFFSETS, RANGES = read_only(types.uint8), read_only(types.int64), read_only(types.int64, 2)
 # Columns of the array ``runs``: the pixel at which a run ends, and the number of mask pixels before that pixel.
 EDGE, INSIDE = range(2)
 
@@ -77,43 +77,46 @@ def _common(shorter, shorter_first, shorter_stop, longer, first, stop):
 
 @kernel(
     TEXT,
-    OFFSETS,
+    RANGES,
     TEXT,
+    RANGES,
     OFFSETS,
-    read_only(types.int64, 2),
+    OFFSETS,
     types.int64[:, ::1],
     types.int64[:, ::1],
     types.int64[::1],
     types.float32[::1],
 )
-def intersections(texts, ends, other_texts, other_ends, ranges, runs, other_runs, other_stops, common):
-    """Count the pixels that each mask has in common with each mask in a range of other masks, its partners.
+def intersections(texts, ranges, other_texts, other_ranges, stops, partners, runs, other_runs, other_stops, common):
+    """Count the pixels that each mask has in common with each of several other masks, its partners.
 
     Parameters
     ----------
     texts, other_texts : uint8 arrays
-        Compressed run lengths, one mask after another.
-    ends, other_ends : int64 arrays of shapes (N,) and (M,)
-        End of each mask in ``texts`` and in ``other_texts``.
-    ranges : int64 array of shape (N, 2)
-        Half-open range of the partners of each mask.
+        Compressed run lengths.
+    ranges, other_ranges : int64 arrays of shapes (N, 2) and (M, 2)
+        Begin and end of each mask in ``texts`` and in ``other_texts``.
+    stops : int64 array of shape (N,)
+        Index after the last pair of each mask.
+    partners : int64 array of shape (pairs,)
+        Index of the other mask in each pair. Pairs are ordered by mask.
     runs, other_runs : int64 arrays of shapes (bytes of the longest mask, 2) and (bytes of all other masks, 2)
         Scratch memory for the runs.
     other_stops : int64 array of shape (M,)
-        Scratch memory: where the runs of each other mask end.
+        Scratch memory: where the runs of each other mask end in ``other_runs``.
     common : float32 array of shape (pairs,)
-        Receives the number of common pixels of each pair, ordered by mask and then by partner.
+        Receives the number of common pixels of each pair.
     """
-    begin = np.int64(0)
-    for other in range(len(other_ends)):
-        other_stops[other] = _decode(other_texts, begin, other_ends[other], other_runs, begin)
-        begin = other_ends[other]
-    begin, pair = np.int64(0), 0
-    for mask in range(len(ends)):
-        stop = _decode(texts, begin, ends[mask], runs, np.int64(0))
-        begin = ends[mask]
-        for other in range(ranges[mask, 0], ranges[mask, 1]):
-            first = other_ends[other - 1] if other else np.int64(0)
+    stop = np.int64(0)
+    for other in range(len(other_ranges)):
+        stop = _decode(other_texts, other_ranges[other, 0], other_ranges[other, 1], other_runs, stop)
+        other_stops[other] = stop
+    pair = 0
+    for mask in range(len(ranges)):
+        stop = _decode(texts, ranges[mask, 0], ranges[mask, 1], runs, np.int64(0))
+        while pair < stops[mask]:
+            other = partners[pair]
+            first = other_stops[other - 1] if other else np.int64(0)
             if stop < other_stops[other] - first:
                 common[pair] = _common(runs, np.int64(0), stop, other_runs, first, other_stops[other])
             else:

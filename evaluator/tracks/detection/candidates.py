@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from evaluator.files.submission import SubmissionTable
 from evaluator.kernels import LOWEST_CONFIDENCE
-from evaluator.metrics.matching import TieBreaks, contains, most_confident, positions_in_groups
+from evaluator.metrics.confidence_cap import TieBreaks, most_confident
+from evaluator.metrics.matching import contains, positions_in_groups
 from evaluator.tracks.shared.label_truth import ObjectTruth
 
 MAX_PER_IMAGE_AND_CLASS = 10_000

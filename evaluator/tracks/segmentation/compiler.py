@@ -11,6 +11,7 @@ from evaluator.files import numbers
 from evaluator.files.folder import TruthFolder, coded
 from evaluator.files.masks import MaskReader
 from evaluator.files.tables import TruthTable
+from evaluator.metrics.masks import Masks
 from evaluator.tracks.checking import check_boxes, checked, group_flags, usage_of, warn_duplicates
 from evaluator.tracks.segmentation.truth import SegmentationParameters, SegmentationTruth
 from evaluator.tracks.shared.label_truth import count_objects
@@ -86,7 +87,7 @@ def compile_truth(folder: TruthFolder, parameters: SegmentationParameters) -> Se
     usage = usage_of(folder, labelling.images)
     folder.faults.check()
 
-    objects, mask_of, alone = _joined(boxed, masked, masks["area"] > 0)
+    objects, mask_of, alone = _joined(boxed, masked, masks.areas > 0)
     what = "has a mask but no row in boxes.csv with this label, box and IsGroupOf, so it counts as an additional object"
     tables["masks.csv"].warn("ImageID", alone, "truth_mask_without_box", what)
     origin, labels = expanded(objects.labels, labelling.above)
@@ -98,13 +99,13 @@ def compile_truth(folder: TruthFolder, parameters: SegmentationParameters) -> Se
         "verified": verified,
         "widths": widths,
         "heights": heights,
-        "areas": masks["area"],
+        "areas": masks.areas,
         "usage": usage,
         "objects": count_objects(arrays["mask_keys"], arrays["group_mask_keys"], usage, count),
         **labelling.ancestor_arrays,
         **labelling.listed_arrays,
     }
-    texts = labelling.texts | {"masks": [compressed.decode() for compressed in masks["compressed"]]}
+    texts = labelling.texts | {"masks": [run_lengths.decode() for run_lengths in masks.compressed()]}
     flags, shaped = labelling.flags(folder), {"expand_hierarchy": parameters.expand_hierarchy}
     return checked(folder.faults, SegmentationTruth(folder.track.name, folder.sha256, shaped, flags, texts, arrays))
 
@@ -165,19 +166,18 @@ def _sides(
     return (of_rows[0], of_rows[1]), (of_images[0], of_images[1])
 
 
-def _masks(
-    table: TruthTable, images: NDArray[np.int64], count: int, listed: Sides | None
-) -> tuple[Sides, NDArray[np.void]]:
+def _masks(table: TruthTable, images: NDArray[np.int64], count: int, listed: Sides | None) -> tuple[Sides, Masks]:
     """Return the widths and heights of all images, each of shape (count,), and the masks of all rows."""
     (widths, heights), of_images = _sides(table, ("ImageWidth", "ImageHeight"), images, count, listed)
-    masks, faults = MaskReader().masks(table.texts("Mask"), heights, widths)
+    reader = MaskReader()
+    masks, faults = reader.masks(table.texts("Mask"), heights, widths)
     for what in sorted({message for _, message in faults.values()}):
         wrong = np.isin(np.arange(len(masks)), [row for row, (_, message) in faults.items() if message == what])
         table.mark("Mask", wrong, "truth_bad_value", f"is not a mask: {what}")
     empty = masks["area"] == 0
     empty[list(faults)] = False
     table.warn("Mask", empty, "truth_empty_mask", "covers no pixels; the object is treated as if it had only a box")
-    return of_images, masks
+    return of_images, Masks(reader.run_lengths.content(), masks["range"], masks["area"])
 
 
 def _joined(

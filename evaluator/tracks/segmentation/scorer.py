@@ -15,8 +15,8 @@ from evaluator.files.source import Source
 from evaluator.files.submission import SubmissionTable, read_submission
 from evaluator.kernels import compile_once
 from evaluator.metrics.boxes import intersection_over_area, intersection_over_union
-from evaluator.metrics.masks import KERNEL, Masks, mask_ioa, mask_iou
-from evaluator.metrics.matching import best_objects, winning_claims
+from evaluator.metrics.masks import KERNEL, Masks, mask_iou, mask_overlaps
+from evaluator.metrics.matching import best_objects, best_objects_of_kinds, winning_claims
 from evaluator.request import Progress
 from evaluator.tracks.detection.candidates import Detections, are_valid, are_verified, indices_within_cap, predicted
 from evaluator.tracks.detection.entries import ScoredDetections
@@ -40,18 +40,17 @@ def match(
     """
     # The IoU threshold is rounded to single precision, because mask overlaps have this precision.
     mask_threshold = float(np.float32(parameters.iou_threshold))
-    object_masks, group_masks = truth.masks_of_objects, truth.masks_of_groups
-    detections, masks = within_cap(truth, detections, masks, object_masks)
+    true_masks, count = truth.all_masks, len(truth.object_keys)
+    detections, masks = within_cap(truth, detections, masks, true_masks)
     keys = detections.keys(truth)
     ties = ties_of(detections, masks, keys)
-    objects, overlaps = best_objects(
-        keys, truth.object_keys, lambda ours, theirs: mask_iou(masks, object_masks, ours, theirs)
+    (objects, overlaps), (groups, shares) = best_objects_of_kinds(
+        keys,
+        (truth.object_keys, truth.group_keys),
+        lambda ours, theirs: mask_overlaps(masks, true_masks, ours, theirs, count),
     )
     targets = np.where(overlaps >= mask_threshold, objects, -1)
     hits = winning_claims(targets, detections.confidences, overlaps, ties)
-    groups, shares = best_objects(
-        keys, truth.group_keys, lambda ours, theirs: mask_ioa(masks, group_masks, ours, theirs)
-    )
     in_group = ~hits & (shares >= mask_threshold)
     on_box = are_on_boxes(truth, detections, ties, hits | in_group, parameters.iou_threshold)
     return Matches(
@@ -71,19 +70,20 @@ def match(
 
 
 def within_cap(
-    truth: SegmentationTruth, detections: Detections, masks: Masks, object_masks: Masks
+    truth: SegmentationTruth, detections: Detections, masks: Masks, true_masks: Masks
 ) -> tuple[Detections, Masks]:
     """Return the most confident detections, at most 10,000 for each image and label, with their masks."""
 
     def tie_breaks(rivals: NDArray[np.int64]) -> tuple[NDArray[np.float64], list[NDArray[Any]]]:
         tied, tied_masks = detections[rivals], masks[rivals]
         _, overlaps = best_objects(
-            tied.keys(truth), truth.object_keys, lambda ours, theirs: mask_iou(tied_masks, object_masks, ours, theirs)
+            tied.keys(truth), truth.object_keys, lambda ours, theirs: mask_iou(tied_masks, true_masks, ours, theirs)
         )
         return overlaps, ties_of(tied, tied_masks, tied.keys(truth))
 
     chosen = indices_within_cap(truth, detections, tie_breaks)
-    return detections[chosen], masks[chosen]
+    # Copies of all detections would need more memory.
+    return (detections, masks) if len(chosen) == len(detections) else (detections[chosen], masks[chosen])
 
 
 def are_on_boxes(
@@ -140,14 +140,14 @@ def _ranks(masks: Masks, columns: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
     is_equal = hashes[order][1:] == hashes[order][:-1]
     alike = order[np.append(False, is_equal) | np.append(is_equal, False)] if len(order) else order
     ranks = np.zeros(len(order), np.int64)
-    ranks[alike] = np.unique(masks.compressed[alike], return_inverse=True)[1]
+    ranks[alike] = np.unique(np.array(masks[alike].compressed(), object), return_inverse=True)[1]
     return ranks
 
 
 def masks_of(table: SubmissionTable, detections: Detections) -> Masks:
     """Return the masks of the given detections in a submission."""
-    column = table.columns["Mask"]
-    return Masks(column["compressed"], column["area"], column["size"])[detections.rows]
+    column, rows = table.columns["Mask"], detections.rows
+    return Masks(table.run_lengths, column["range"][rows], column["area"][rows])
 
 
 def detections_of(truth: SegmentationTruth, table: SubmissionTable, parameters: SegmentationParameters) -> Detections:
@@ -236,8 +236,9 @@ class SegmentationScorer(Scorer[SegmentationTruth, SegmentationParameters, Submi
         rows = []
         for keys, masks in (ordinary, groups):
             images, labels = truth.images_and_labels(keys)
-            columns = images.tolist(), labels.tolist(), masks.compressed, masks.sizes.tolist()
-            for image, label, run_lengths, (height, width) in zip(*columns, strict=True):
+            sizes = truth.widths[images].tolist(), truth.heights[images].tolist()
+            columns = images.tolist(), *sizes, labels.tolist(), masks.compressed()
+            for image, width, height, label, run_lengths in zip(*columns, strict=True):
                 text = base64.b64encode(zlib.compress(run_lengths)).decode()
                 rows.append((truth.images[image], width, height, truth.labels[label], 1, text))
         return csv_text(SEGMENTATION.form.long_header, rows)

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluator.metrics.mapped_bytes import MappedBytes
 from evaluator.metrics.masks import Masks
 from evaluator.tracks.shared.label_truth import ObjectTruth
 from evaluator.tracks.shared.parameters import TrackParameters
-from evaluator.truth import StoredArray, StoredTexts
+from evaluator.truth import StoredArray, StoredTexts, Texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,16 +77,21 @@ class SegmentationTruth(ObjectTruth):
 
     @property
     def masks_of_objects(self) -> Masks:
-        """The masks of the M ordinary objects. They are not cached, so each access reads them again."""
-        return self._masks(self.object_keys, self.object_masks)
+        """The masks of the M ordinary objects."""
+        return self._masks(self.object_masks)
 
     @property
     def masks_of_groups(self) -> Masks:
-        """The masks of the G groups. They are not cached, so each access reads them again."""
-        return self._masks(self.group_keys, self.group_masks)
+        """The masks of the G groups."""
+        return self._masks(self.group_masks)
 
-    def _masks(self, keys: NDArray[np.int64], rows: NDArray[np.int64]) -> Masks:
-        images, _ = self.images_and_labels(keys)
-        texts = list(self.run_lengths)
-        compressed = np.array([texts[row].encode() for row in rows.tolist()], object)
-        return Masks(compressed, self.areas[rows], np.stack([self.heights[images], self.widths[images]], axis=1))
+    @property
+    def all_masks(self) -> Masks:
+        """The masks of the M ordinary objects, followed by those of the G groups."""
+        return self._masks(np.concatenate([self.object_masks, self.group_masks]))
+
+    def _masks(self, rows: NDArray[np.int64]) -> Masks:
+        """Return the masks in the given rows of masks.csv. The run lengths in a prepared file are not copied."""
+        texts = self.run_lengths if isinstance(self.run_lengths, Texts) else Texts.of(self.run_lengths)
+        begins, ends = np.append(0, texts.ends), texts.ends
+        return Masks(MappedBytes(texts.data), np.stack([begins[rows], ends[rows]], axis=1), self.areas[rows])

@@ -13,6 +13,7 @@ from pycocotools import mask as coco
 from evaluator.files.masks import MaskReader
 from evaluator.metrics import mask_measures
 from evaluator.metrics.mask_measures import NEGATIVE, NOT_LENGTHS, kernel_measures, numpy_measures
+from evaluator.metrics.masks import Masks
 from tests.evaluator.kernels.test_masks import HEIGHT, WIDTH, drawn
 
 LENGTHS = b"0123456789ABO_`aoPR"
@@ -100,9 +101,10 @@ def test_a_reader_with_the_kernel_returns_the_masks_and_defects_of_one_with_nump
     found = []
     for kernel_from in (0, sys.maxsize):
         monkeypatch.setattr(mask_measures, "KERNEL_FROM_BYTES", kernel_from)
-        masks, defects = MaskReader().masks(texts, *sides(len(texts)))
-        names = "compressed", "area", "box"
-        found.append((defects, [] if defects else [masks[name].tolist() for name in names]))
+        reader = MaskReader()
+        masks, defects = reader.masks(texts, *sides(len(texts)))
+        run_lengths = Masks(reader.run_lengths.content(), masks["range"], masks["area"]).compressed()
+        found.append((defects, [] if defects else [run_lengths, masks["area"].tolist(), masks["box"].tolist()]))
     assert found[0] == found[1]
     assert bool(found[0][0]) == damage
     assert damage or found[0][1][0][-1] == WITHOUT_EMPTY_RUNS

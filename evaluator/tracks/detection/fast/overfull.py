@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from evaluator.kernels.detection.overfull import overlaps_of
 from evaluator.kernels.detection.state import COLLECTED, MAX_PER_IMAGE_AND_CLASS, DetectionState, KernelTruth
-from evaluator.metrics.matching import most_confident
+from evaluator.metrics.confidence_cap import most_confident
 
 
 class Collected(NamedTuple):

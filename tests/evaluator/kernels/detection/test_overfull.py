@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evaluator.metrics.matching import most_confident, positions_in_groups, precedence_order
+from evaluator.metrics.confidence_cap import most_confident
+from evaluator.metrics.matching import positions_in_groups, precedence_order
 from evaluator.request import ReportOptions, Resources
 from tests.evaluator.kernels import cases, overfull
 from tests.evaluator.options import with_intervals
