@@ -231,20 +231,14 @@ def offsets_of(truth, image):
 
 @subroutine
 def set_class_positions(truth, state, image):
-    """Write the position in ``truth.verified`` of each verified class of an image to ``state.class_positions``.
-
-    A class is verified in an image if it is known to be present or absent there.
-    """
+    """Write the position in ``truth.verified`` of each verified class of an image to ``state.class_positions``."""
     for position in range(truth.verified_from[image], truth.verified_from[image + 1]):
         state.class_positions[truth.verified[position]] = position
 
 
 @subroutine
 def clear_class_positions(truth, state, image):
-    """Reset ``state.class_positions`` to -1 for the verified classes of an image.
-
-    A class is verified in an image if it is known to be present or absent there.
-    """
+    """Reset ``state.class_positions`` to -1 for the verified classes of an image."""
     for position in range(truth.verified_from[image], truth.verified_from[image + 1]):
         state.class_positions[truth.verified[position]] = -1
 

@@ -202,7 +202,8 @@ class Batch(NamedTuple):
     codes : int64 array of shape (texts, BATCH_ROWS)
     positions : int64 array of shape (BATCH_ROWS,)
         For detections, position of each prediction's class in ``KernelTruth.verified``, -1 if the class is not verified
-        in the image. For relationships, result of :func:`evaluator.kernels.relationships.matching.place_of`.
+        in the image. For relationships, result of :func:`evaluator.kernels.relationships.matching.place_of`. For
+        image-level labels, position in :attr:`evaluator.kernels.classification.state.ClassificationState.highest`.
     numbers : float64 array of shape (numbers, BATCH_ROWS)
     """
 
