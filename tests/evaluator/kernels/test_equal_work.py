@@ -267,7 +267,7 @@ def test_the_number_of_pairs_that_an_explanation_compares_does_not_depend_on_ver
 def test_one_fact_changes_the_number_of_entries_of_an_explanation_by_a_few(
     track: str, listed_by: str, parameters: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every prediction has an entry; further entries are for group boxes, and for errors that are assumed to be fixed."""
+    """Every prediction has an entry. Further entries are for group boxes, and for errors assumed to be fixed."""
     entries: list[int] = []
     original = coded.scatter_codes
 
