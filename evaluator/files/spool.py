@@ -1,6 +1,8 @@
 """Collects bytes in memory, or in a temporary file if there are many of them."""
 
+import errno
 import mmap
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -19,6 +21,7 @@ class Spool:
     """Bytes to which more bytes can be appended.
 
     The temporary file has no name, so it is deleted when the spool is no longer used, even if the process is killed.
+    It takes at most half of the free disk space, so that a submission cannot prevent other processes from writing.
 
     Attributes
     ----------
@@ -34,7 +37,13 @@ class Spool:
     _file: IO[bytes] | None = None
 
     def append(self, data: bytes) -> None:
-        """Add bytes at the end."""
+        """Add bytes at the end.
+
+        Raises
+        ------
+        OSError
+            If the disk has not enough space.
+        """
         if self._file is None and self.size + len(data) > MEMORY_BYTES:
             self._file = TemporaryFile(dir=self.folder)  # noqa: SIM115 - open as long as the spool exists
             self._file.write(self._memory)
@@ -42,8 +51,15 @@ class Spool:
         if self._file is None:
             self._memory += data
         else:
+            self._refuse_full_disk(self._file, self.size + len(data))
             self._file.write(data)
         self.size += len(data)
+
+    def _refuse_full_disk(self, file: IO[bytes], size: int) -> None:
+        """Raise OSError if the disk has less free space than the size that the file is about to reach."""
+        disk = os.fstatvfs(file.fileno())
+        if disk.f_bavail * disk.f_frsize < size:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     def clear(self) -> None:
         """Remove all bytes."""

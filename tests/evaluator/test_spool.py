@@ -1,7 +1,9 @@
 """Run lengths beyond a limit are in a temporary file instead of memory, and the report does not depend on the limit."""
 
+import os
 import tracemalloc
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -51,6 +53,25 @@ def test_the_temporary_file_is_in_the_given_folder_and_has_no_name(
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(FileNotFoundError):
         Spool(tmp_path / "missing").append(b"abc")
+
+
+def test_the_temporary_file_takes_at_most_half_of_the_free_space(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spool, "MEMORY_BYTES", 0)
+    written: list[int] = []
+
+    def free(descriptor: int) -> SimpleNamespace:
+        return SimpleNamespace(f_bavail=10 - sum(written), f_frsize=1)
+
+    monkeypatch.setattr(os, "fstatvfs", free)
+    filled = Spool(tmp_path)
+    for size in (1, 2, 2):
+        filled.append(bytes(size))
+        written.append(size)
+    with pytest.raises(OSError, match="No space left"):
+        filled.append(b"a")
+    assert filled.size == 5
 
 
 def explained(truth: Path, submission: Path, folder: Path) -> tuple[Any, ...]:
