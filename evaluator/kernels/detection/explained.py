@@ -1,7 +1,7 @@
 """Defines the data of the kernel that explains scores of detections: predictions, class hierarchy and outcomes.
 
-The outcomes are determined twice. With the class hierarchy, each object also counts for the ancestors of its class.
-Without the hierarchy, an object counts only for its own class.
+The outcomes are determined twice, except by FiftyOne's rules. With the class hierarchy, each object also counts for the
+ancestors of its class. Without the hierarchy, an object counts only for its own class.
 """
 
 from typing import NamedTuple
@@ -113,7 +113,8 @@ class Overlaps(NamedTuple):
     ----------
     boxes, groups : int64 arrays of shape (2, N)
         For each prediction, index of the ordinary box and of the group-of box of its class that it overlaps most, -1 if
-        there is none. The first row is the result with the class hierarchy, the second row without it.
+        there is none. The first row is the result with the class hierarchy, the second row without it. By FiftyOne's
+        rules, a prediction that is matched has the box that it matches, and the rounded overlap.
     ious, shares : float64 arrays of shape (2, N)
         IoU with the ordinary box, and fraction of the prediction's area inside the group-of box.
     others : int64 array of shape (N,)

@@ -40,8 +40,8 @@ from evaluator.kernels.detection.explained import (
 )
 from evaluator.kernels.detection.explaining_in_turn import match_image
 from evaluator.kernels.detection.images_in_turn import TURNS
-from evaluator.kernels.detection.matching import clear_class_positions, offsets_of, set_class_positions, unscored_class
-from evaluator.kernels.detection.state import TRUTH
+from evaluator.kernels.detection.matching import clear_class_positions, set_class_positions, unscored_class
+from evaluator.kernels.detection.state import TRUTH, offsets_of
 from evaluator.kernels.jit import inlined, kernel, read_only
 from evaluator.kernels.reading import IGNORED as IGNORED_IMAGE
 from evaluator.kernels.reading import PRIVATE
@@ -124,7 +124,7 @@ def _compete_if_fixable(found, overlaps, offsets, kind, row):
 
 @inlined
 def _find_error(found, overlaps, offsets, threshold, row):
-    """Determine the kind of error of a prediction, if it is a false positive."""
+    """Determine the kind of error of a false positive, and make it compete for the box that it would hit if fixed."""
     if overlaps.outcomes[ALL_RULES, row] == FALSE:
         kind = _kind_of(overlaps, threshold, row)
         overlaps.outcomes[ALL_RULES, row] = FALSE + kind

@@ -62,7 +62,7 @@ def match_image(truth, found, overlaps, turns, offsets, threshold, start, stop):
     turns : Turns
         Scratch memory for the predictions in ``found``.
     offsets : (int64, int64)
-        As for :func:`evaluator.kernels.detection.matching.match_detection`.
+        As :func:`evaluator.kernels.detection.state.offsets_of` returns them.
     threshold : float64
     start, stop : int64
         Half-open range of the predictions of the image.

@@ -16,6 +16,7 @@ from evaluator.kernels.detection.state import (
     NO_ENTRY,
     STATE,
     TRUTH,
+    candidate_of,
 )
 from evaluator.kernels.jit import inlined, kernel, subroutine
 from evaluator.kernels.overlap import best_box, best_group, precedes
@@ -93,7 +94,7 @@ def _claim_beside_groups(truth, state, offsets, threshold, image, position, targ
     box, overlap = target
     if box >= 0:
         at = box - offsets[0]
-        best, candidate = state.best_confidences[at], state.best_candidates[at]
+        best, candidate = state.best_confidences[at], state.best_candidates[candidate_of(truth, position, box)]
         if precedes(confidence, overlap, coordinates, best, candidate):
             displaced = (candidate[1], candidate[2], candidate[3], candidate[4])
             state.best_confidences[at], candidate[0] = confidence, overlap
@@ -220,13 +221,6 @@ def add_prediction(truth, state, offsets, threshold, image, label, position, con
         _add_to_class(truth, state, offsets, threshold, image, label, position, confidence, coordinates)
         if len(truth.ancestors) and label >= 0:
             _add_to_ancestors(truth, state, offsets, threshold, image, label, confidence, coordinates)
-
-
-@inlined
-def offsets_of(truth, image):
-    """Return the indices of an image's first ordinary box and first group-of box."""
-    first = np.int64(truth.verified_from[image])
-    return np.int64(truth.boxes_from[first]), np.int64(truth.groups_from[first])
 
 
 @subroutine

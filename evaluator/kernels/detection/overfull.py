@@ -12,10 +12,9 @@ from evaluator.kernels.detection.matching import (
     clear_class_positions,
     finish_image,
     match_detection,
-    offsets_of,
     set_class_positions,
 )
-from evaluator.kernels.detection.state import STATE, TRUTH
+from evaluator.kernels.detection.state import STATE, TRUTH, offsets_of
 from evaluator.kernels.jit import kernel
 from evaluator.kernels.overlap import best_box
 from evaluator.kernels.text.csv_blocks import position_in

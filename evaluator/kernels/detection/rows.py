@@ -4,7 +4,7 @@ import numpy as np
 from numba import types
 
 from evaluator.kernels.detection.matching import add_prediction, claim
-from evaluator.kernels.detection.state import STATE, TRUTH
+from evaluator.kernels.detection.state import STATE, TRUTH, candidate_of
 from evaluator.kernels.jit import inlined, kernel, subroutine
 from evaluator.kernels.reading import DONE, NOT_PLAIN, PREDICTIONS, UNCLAIMED, UNKNOWN_IMAGES, UNKNOWN_LABELS
 from evaluator.kernels.text.bits import prefetch
@@ -110,6 +110,17 @@ def read_rows(data, at, stop, kind_of_cell, cell_of_kind, batch, truth, state, t
     return DONE
 
 
+@inlined
+def _claim_again(truth, state, other, threshold, image, position, box):
+    """Record in ``state`` that the best candidate of a box in ``other`` claims the box."""
+    overlap, coordinates = 0.0, (0.0, 0.0, 0.0, 0.0)
+    if truth.groups_from[position] < truth.groups_from[position + 1]:
+        candidate = other.best_candidates[candidate_of(truth, position, box)]
+        overlap, coordinates = candidate[0], (candidate[1], candidate[2], candidate[3], candidate[4])
+    confidence = other.best_confidences[box]
+    claim(truth, state, (0, 0), threshold, image, position, (np.int64(box), overlap), confidence, coordinates)
+
+
 @kernel(TRUTH, STATE, STATE, types.float64)
 def merge(truth, state, other, threshold):
     """Merge the results of another thread, ``other``, into ``state``.
@@ -122,8 +133,5 @@ def merge(truth, state, other, threshold):
             for group in range(truth.groups_from[position], truth.groups_from[position + 1]):
                 state.group_confidences[group] = max(state.group_confidences[group], other.group_confidences[group])
             for box in range(truth.boxes_from[position], truth.boxes_from[position + 1]):
-                confidence, candidate = other.best_confidences[box], other.best_candidates[box]
-                if confidence != UNCLAIMED:
-                    target = (box, candidate[0])
-                    coordinates = (candidate[1], candidate[2], candidate[3], candidate[4])
-                    claim(truth, state, (0, 0), threshold, image, position, target, confidence, coordinates)
+                if other.best_confidences[box] != UNCLAIMED:
+                    _claim_again(truth, state, other, threshold, image, position, box)

@@ -6,7 +6,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from evaluator.kernels.jit import read_only
+from evaluator.kernels.jit import inlined, read_only
 from evaluator.kernels.text.lookup import INDEX, TextIndex
 
 MAX_PER_IMAGE_AND_CLASS = 10_000
@@ -43,6 +43,9 @@ class KernelTruth(NamedTuple):
         Position in ``boxes`` and in ``groups`` of the first box of each verified class.
     boxes, groups : float64 arrays of shape (M, 4) and (G, 4): XMin, XMax, YMin, YMax
         Ordinary boxes and group-of boxes.
+    candidates_from : int32 array of shape (G + 1,)
+        Position in ``DetectionState.best_candidates`` of the first ordinary box that is beside each group-of box, that
+        is, of the same class in the same image; then the number of all ordinary boxes that are beside group-of boxes.
     ancestors_from : int64 array of shape (labels + 1,)
         Position in ``ancestors`` of the first ancestor of each label.
     ancestors : int64 array
@@ -60,6 +63,7 @@ class KernelTruth(NamedTuple):
     groups_from: NDArray[np.int32]
     boxes: NDArray[np.float64]
     groups: NDArray[np.float64]
+    candidates_from: NDArray[np.int32]
     ancestors_from: NDArray[np.int64]
     ancestors: NDArray[np.int64]
 
@@ -73,6 +77,7 @@ TRUTH = types.NamedTuple(
         read_only(types.int8),
         *(read_only(types.int32) for _ in range(4)),
         *(read_only(types.float64, 2) for _ in range(2)),
+        read_only(types.int32),
         *(read_only(types.int64) for _ in range(2)),
     ),
     KernelTruth,
@@ -82,8 +87,8 @@ TRUTH = types.NamedTuple(
 class DetectionState(NamedTuple):
     """The results of one thread. Only this thread writes to the arrays.
 
-    ``best_confidences``, ``best_candidates`` and ``group_confidences`` hold the data of one image at a time (Kaggle
-    layout) or of all images (long layout).
+    ``best_confidences`` and ``group_confidences`` hold the data of one image at a time (Kaggle layout) or of all images
+    (long layout).
 
     Attributes
     ----------
@@ -104,8 +109,9 @@ class DetectionState(NamedTuple):
         in the image. All elements are -1 while no image is being processed.
     best_confidences : float64 array of shape (boxes,)
         Confidence of the best detection so far that claims each box; UNCLAIMED if there is none.
-    best_candidates : float64 array of shape (boxes, 5)
-        Overlap and coordinates of this detection, if the image has group-of boxes of the class of the box.
+    best_candidates : float64 array of shape (C, 5)
+        Overlap and coordinates of this detection, for the boxes beside group-of boxes; see
+        ``KernelTruth.candidates_from``.
     claimed : int32 array of shape (boxes, 2), or (0, 2)
         The boxes that have a best candidate: index in ``KernelTruth.boxes``, and position of the class in
         ``KernelTruth.verified``. Their number is ``counts[CLAIMED]``. The list is kept only if the state holds the data
@@ -160,3 +166,20 @@ STATE = types.NamedTuple(
     ),
     DetectionState,
 )
+
+
+@inlined
+def offsets_of(truth, image):
+    """Return the indices of an image's first ordinary box and first group-of box."""
+    first = np.int64(truth.verified_from[image])
+    return np.int64(truth.boxes_from[first]), np.int64(truth.groups_from[first])
+
+
+@inlined
+def candidate_of(truth, position, box):
+    """Return the index in ``state.best_candidates`` of a box that is beside group-of boxes.
+
+    ``position`` is the position of the class of the box in ``truth.verified``.
+    """
+    first = np.int64(truth.candidates_from[truth.groups_from[position]])
+    return first + box - np.int64(truth.boxes_from[position])

@@ -7,10 +7,9 @@ from evaluator.kernels.detection.matching import (
     add_prediction,
     clear_class_positions,
     finish_image,
-    offsets_of,
     set_class_positions,
 )
-from evaluator.kernels.detection.state import STATE, TRUTH
+from evaluator.kernels.detection.state import STATE, TRUTH, offsets_of
 from evaluator.kernels.jit import inlined, kernel, subroutine
 from evaluator.kernels.reading import (
     DONE,

@@ -137,7 +137,7 @@ class DetectionTruth(ObjectTruth):
         return self._part(self.object_is_annotated, self.group_is_annotated, verified=self.verified)
 
     def _part(self, objects: Mask, groups: Mask, *, verified: Keys) -> Self:
-        """Return the ground truth restricted to the selected boxes, for the reference implementation.
+        """Return the ground truth restricted to the selected boxes.
 
         The arrays for the kernels still describe the whole ground truth.
         """

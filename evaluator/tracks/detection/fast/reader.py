@@ -82,7 +82,7 @@ class BlockReader:
             unknown_image_hashes=np.empty(0, np.uint64),
             class_positions=np.full(len(truth.labels.starts) - 1, -1, np.int32),
             best_confidences=np.full(boxes, UNCLAIMED),
-            best_candidates=np.empty((boxes, 5)),
+            best_candidates=np.zeros((truth.candidates_from[-1], 5)),
             claimed=np.empty((boxes if self.header.kaggle else 0, 2), np.int32),
             group_confidences=np.full(groups, UNCLAIMED),
             confidences=np.empty(0),

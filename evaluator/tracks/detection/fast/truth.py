@@ -32,14 +32,27 @@ def kernel_truth(truth: DetectionTruth, *, expand_predictions: bool) -> KernelTr
         groups_from=truth.groups_from,
         boxes=truth.boxes,
         groups=truth.group_boxes,
+        candidates_from=_candidates_from(truth.boxes_from, truth.groups_from),
         **_ancestors(truth, wanted=expand_predictions),
     )
+
+
+def _candidates_from(boxes_from: NDArray[np.int32], groups_from: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return the attribute ``candidates_from`` of :class:`~evaluator.kernels.detection.state.KernelTruth`."""
+    groups = np.diff(groups_from)
+    positions = np.flatnonzero(groups)
+    boxes, groups = boxes_from[positions + 1] - boxes_from[positions], groups[positions]
+    ends = np.cumsum(boxes, dtype=np.int32)
+    found = np.append(np.repeat(ends - boxes, groups), ends[-1:] if len(ends) else np.int32(0))
+    found.flags.writeable = False
+    return found
 
 
 def with_class_ranges(part: DetectionTruth) -> DetectionTruth:
     """Return a part of a ground truth with the arrays from which :func:`kernel_truth` is made.
 
-    A part, such as :meth:`DetectionTruth.without_unlabelled`, has these arrays of the whole ground truth.
+    A part, such as :meth:`DetectionTruth.without_unlabelled`, has these arrays of the whole ground truth. Data that is
+    derived from a part is not kept for later submissions.
     """
     ranges = class_ranges(
         part.verified, part.object_keys, part.group_keys, images=len(part.images), labels=len(part.labels)
@@ -89,6 +102,7 @@ def _no_annotations(images: int) -> dict[str, NDArray[Any]]:
         "groups_from": np.zeros(1, np.int32),
         "boxes": np.empty((0, 4)),
         "groups": np.empty((0, 4)),
+        "candidates_from": np.zeros(1, np.int32),
         "ancestors_from": np.zeros(1, np.int64),
         "ancestors": np.empty(0, np.int64),
     }
@@ -101,9 +115,12 @@ def without_copies(truth: KernelTruth, hierarchy: Hierarchy) -> KernelTruth:
     implies.
     """
     boxes, groups = hierarchy.box_is_annotated, hierarchy.group_is_annotated
+    boxes_from = np.append(0, np.cumsum(boxes)).astype(np.int32)[truth.boxes_from]
+    groups_from = np.append(0, np.cumsum(groups)).astype(np.int32)[truth.groups_from]
     arrays = {
-        "boxes_from": np.append(0, np.cumsum(boxes)).astype(np.int32)[truth.boxes_from],
-        "groups_from": np.append(0, np.cumsum(groups)).astype(np.int32)[truth.groups_from],
+        "boxes_from": boxes_from,
+        "groups_from": groups_from,
+        "candidates_from": _candidates_from(boxes_from, groups_from),
         "boxes": truth.boxes[boxes],
         "groups": truth.groups[groups],
     }

@@ -19,6 +19,7 @@ from evaluator.kernels.detection.explained import (
     IGNORED,
     OUTCOMES,
     UNVERIFIED,
+    Hierarchy,
 )
 from evaluator.metrics.average_precision import mean_defined
 from evaluator.metrics.bootstrap import MeanAveragePrecision, Numbers
@@ -36,6 +37,7 @@ from evaluator.tracks.shared.confusions import confused, counted
 from evaluator.tracks.shared.curves.buckets import HALVES
 from evaluator.tracks.shared.curves.rows import row_of
 from evaluator.tracks.shared.curves.variants import CodedCurves, Roles
+from evaluator.tracks.shared.label_truth import count_objects
 from evaluator.tracks.shared.report_tables import ErrorNumbers
 
 KINDS = range(len(DETECTION_KINDS))
@@ -49,8 +51,7 @@ class ExplainedFile:
     Attributes
     ----------
     truth : DetectionTruth
-    plain_counts : int64 array of shape (3, 2, labels)
-        The numbers of objects, as in ``ObjectTruth.object_counts``, but without the copies that the hierarchy adds.
+    hierarchy : Hierarchy
     curves : CodedCurves
     objects : ObjectOutcomes
     confusions : int64 array
@@ -61,12 +62,18 @@ class ExplainedFile:
     """
 
     truth: DetectionTruth
-    plain_counts: Codes
+    hierarchy: Hierarchy
     curves: CodedCurves
     objects: ObjectOutcomes
     confusions: Codes
     group_weight: float
     has_ablation: bool
+
+
+def plain_counts(truth: DetectionTruth, hierarchy: Hierarchy) -> NDArray[np.int64]:
+    """Return the numbers of objects, as in ``ObjectTruth.object_counts``, but without copies for ancestor classes."""
+    boxes, groups = truth.object_keys[hierarchy.box_is_annotated], truth.group_keys[hierarchy.group_is_annotated]
+    return count_objects(boxes, groups, truth.usage, len(truth.labels))
 
 
 class ExplainedSplit:
@@ -176,8 +183,10 @@ class ExplainedSplit:
         )
 
     def _plain_counts(self) -> tuple[Codes, Codes]:
+        """Return the numbers of ordinary objects and of groups, without the copies that the hierarchy adds."""
         usages = [1 + half for half in self.halves]
-        ordinary, groups = self.found.plain_counts[usages].sum(axis=0)
+        counts = derived(self.truth, "plain counts", lambda: plain_counts(self.truth, self.found.hierarchy))
+        ordinary, groups = counts[usages].sum(axis=0)
         return ordinary, groups
 
     def _rules(self) -> Iterable[tuple[bool, bool, int]]:

@@ -108,6 +108,18 @@ class ExplainingReader(CollectingReader):
         codes, confusions = np.empty(entries, np.uint32), np.empty(size, np.int64)
         return Outcomes(np.zeros(2, np.int64), np.empty(entries), codes, confusions, *self.objects)
 
+    def evaluate(self, found: Predictions) -> None:
+        """Determine the outcomes of predictions. They must include all predictions of each of their images.
+
+        Raises
+        ------
+        Declined
+            If an image has more than 10,000 predictions, and they are matched by FiftyOne's rules, which have no cap.
+        """
+        if self.in_turn and np.bincount(found.images).max(initial=0) > MAX_PER_IMAGE_AND_CLASS:
+            raise Declined(ReferenceNeeded.OVERFULL_IMAGE)
+        super().evaluate(found)
+
     def evaluate_images(self, found: Predictions) -> None:
         """Determine the outcomes of predictions, and of the objects in the same images. Keep the curve entries.
 
@@ -143,20 +155,14 @@ class ExplainingReader(CollectingReader):
         """Return whether each prediction is within the cap on predictions per image and class, as two bits; shape (N,).
 
         One bit is for the ground truth with the hierarchy, the other for the ground truth without it. The array is
-        empty if no image has more predictions than the cap.
-
-        Raises
-        ------
-        Declined
-            If an image has more predictions than the cap, and predictions are matched by FiftyOne's rules, which have
-            no cap.
+        empty if no image has more predictions than the cap, or if there is no cap.
         """
+        if self.in_turn:
+            return found.caps
         starts = np.flatnonzero(np.diff(found.images, prepend=-1))
         sizes = np.diff(starts, append=len(found.images))
         if sizes.max(initial=0) <= MAX_PER_IMAGE_AND_CLASS:
             return found.caps
-        if self.in_turn:
-            raise Declined(ReferenceNeeded.OVERFULL_IMAGE)
         confidences, x_min, x_max, y_min, y_max = found.numbers.T
         is_valid = (confidences > LOWEST_CONFIDENCE) & (x_min < x_max) & (y_min < y_max)
         capped = np.flatnonzero(np.repeat(sizes > MAX_PER_IMAGE_AND_CLASS, sizes) & is_valid)

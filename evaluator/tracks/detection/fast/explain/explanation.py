@@ -6,11 +6,10 @@ The report is identical to that of the reference implementation.
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evaluator.catalog import DETECTION
 from evaluator.derived import derived
-from evaluator.kernels.detection.explained import OUTCOMES, Hierarchy
+from evaluator.kernels.detection.explained import OUTCOMES
 from evaluator.problems import Findings
 from evaluator.report import MatchTable
 from evaluator.request import ScoringRequest
@@ -33,7 +32,6 @@ from evaluator.tracks.shared.fast import (
     read_all,
     require_one_row_per_image,
 )
-from evaluator.tracks.shared.label_truth import count_objects
 
 
 def explained(
@@ -72,7 +70,7 @@ def explained(
     confusions = np.concatenate([np.empty(0, np.int64), *(part for reader in readers for part in reader.confusions)])
     found = ExplainedFile(
         truth=truth,
-        plain_counts=derived(truth, "plain counts", lambda: _plain_counts(truth, hierarchy)),
+        hierarchy=hierarchy,
         curves=_curves(readers, len(truth.labels), resources.threads),
         objects=objects,
         confusions=confusions,
@@ -104,9 +102,3 @@ def _curves(readers: Sequence[ExplainingReader], labels: int, threads: int) -> C
     # Each label has one precision/recall curve for scored entries and one for unscored entries. All unknown labels
     # count as one label.
     return CodedCurves.of(segments, 2 * labels + 2, reported=labels, low=2 * OUTCOMES, threads=threads)
-
-
-def _plain_counts(truth: DetectionTruth, hierarchy: Hierarchy) -> NDArray[np.int64]:
-    """Return the numbers of objects, as in ``ObjectTruth.object_counts``, but without copies for ancestor classes."""
-    boxes, groups = truth.object_keys[hierarchy.box_is_annotated], truth.group_keys[hierarchy.group_is_annotated]
-    return count_objects(boxes, groups, truth.usage, len(truth.labels))

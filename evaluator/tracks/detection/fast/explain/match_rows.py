@@ -135,7 +135,9 @@ class ExplainedRows:
         codes, at = codes[codes >= HIT], scored.rows
         groups, shares, absorbed = results.groups[ALL_RULES, at], results.shares[ALL_RULES, at], codes == ABSORBED
         own = Nearest(results.boxes[ALL_RULES, at], results.ious[ALL_RULES, at])
-        of_groups = groups[absorbed], scored.confidences[absorbed], len(self.truth.group_keys)
+        highest = groups[absorbed], scored.confidences[absorbed], len(self.truth.group_keys)
+        in_turn = self.reader.in_turn
+        of_groups = highest_confidences(*highest) if in_turn else confidences_of_groups(*highest, self.group_weight)
         matches = Matches(
             detections=scored,
             verified=np.ones(len(scored), bool),
@@ -145,9 +147,7 @@ class ExplainedRows:
             groups=groups,
             shares=shares,
             absorbed=absorbed,
-            group_confidences=highest_confidences(*of_groups)
-            if self.reader.in_turn
-            else confidences_of_groups(*of_groups, self.group_weight),
+            group_confidences=of_groups,
             curves=scored.labels,
         )
         kinds = np.where(codes >= FALSE, codes - FALSE, NO_ERROR)
