@@ -2,8 +2,8 @@
 
 import gc
 import json
+import math
 import re
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, zip_longest
@@ -76,7 +76,7 @@ class Document:
         """Record a defect if a value is not a finite number. Booleans do not count as numbers."""
         if type(value) not in (int, float):
             self.add_defect(path, f"{_quoted(value)} is not a number")
-        elif not -sys.float_info.max <= value <= sys.float_info.max:
+        elif not is_finite(value):
             self.add_defect(path, f"{_quoted(value)} is not finite", code="not_finite")
 
     def fields(self, value: Any, kinds: dict[str, type], path: str) -> bool:
@@ -95,6 +95,18 @@ class Document:
         for name, kind in kinds.items():
             if name in value:
                 self.expect(value[name], kind, f"{path}.{name}")
+        return False
+
+
+def is_finite(value: float) -> bool:
+    """Return whether a number is finite as a float64, to which an integer is rounded.
+
+    >>> is_finite(10**308), is_finite(10**309)
+    (True, False)
+    """
+    try:
+        return math.isfinite(value)
+    except OverflowError:
         return False
 
 

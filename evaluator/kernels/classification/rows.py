@@ -4,11 +4,11 @@ import numpy as np
 from numba import types
 
 from evaluator.kernels.classification.confidences import NOWHERE, keep_highest
-from evaluator.kernels.classification.state import STATE, TRUTH
+from evaluator.kernels.classification.state import STATE, TRUTH, spare_position
 from evaluator.kernels.jit import inlined, kernel, subroutine
 from evaluator.kernels.reading import DONE, NOT_PLAIN, PREDICTIONS, UNKNOWN_IMAGES, UNKNOWN_LABELS
 from evaluator.kernels.text.bits import prefetch
-from evaluator.kernels.text.csv_blocks import BATCH, LANES, position_in
+from evaluator.kernels.text.csv_blocks import BATCH, CODES_PER_LINE, position_in
 from evaluator.kernels.text.csv_rows import read_batch
 
 CELLS = 3
@@ -28,8 +28,8 @@ def _position_of(truth, state, image, label):
     state.image_predictions[image] += 1
     state.counts[UNKNOWN_LABELS] += label < 0 or label >= truth.listed
     first, stop = np.int64(truth.verified_from[image]), np.int64(truth.verified_from[image + 1])
-    position = position_in(truth.verified, first, stop, label)
-    return position if position >= 0 else np.int64(len(truth.verified))
+    position = position_in(truth.verified, first, stop, label, truth.search_steps)
+    return position if position >= 0 else spare_position(truth, label)
 
 
 @subroutine
@@ -43,7 +43,7 @@ def _add_batch(truth, state, batch, rows):
         if batch.codes[IMAGE, row] >= 0:
             first = np.int64(truth.verified_from[batch.codes[IMAGE, row]])
             prefetch(truth.verified, first)
-            prefetch(truth.verified, first + LANES)
+            prefetch(truth.verified, first + CODES_PER_LINE)
     for row in range(rows):
         position = _position_of(truth, state, batch.codes[IMAGE, row], batch.codes[LABEL, row])
         batch.positions[row] = position

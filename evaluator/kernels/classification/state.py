@@ -6,7 +6,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from evaluator.kernels.jit import read_only
+from evaluator.kernels.jit import inlined, read_only
 from evaluator.kernels.reading import NEGATIVE
 from evaluator.kernels.text.lookup import INDEX, TextIndex
 
@@ -30,7 +30,10 @@ class KernelTruth(NamedTuple):
     verified_from : int32 array of shape (images + 1,)
         Position in ``verified`` of the first verified label of each image.
     verified : int32 array of shape (V,)
-        Codes of the verified labels of all images.
+        Codes of the verified labels of all images, ascending in each image.
+    search_steps : int64
+        Number of steps to search the verified labels of an image; see
+        :func:`evaluator.kernels.text.csv_blocks.search_steps`.
     """
 
     images: TextIndex
@@ -39,10 +42,20 @@ class KernelTruth(NamedTuple):
     listed: int
     verified_from: NDArray[np.int32]
     verified: NDArray[np.int32]
+    search_steps: int
 
 
 TRUTH = types.NamedTuple(
-    (INDEX, INDEX, read_only(types.boolean), types.int64, read_only(types.int32), read_only(types.int32)), KernelTruth
+    (
+        INDEX,
+        INDEX,
+        read_only(types.boolean),
+        types.int64,
+        read_only(types.int32),
+        read_only(types.int32),
+        types.int64,
+    ),
+    KernelTruth,
 )
 
 
@@ -54,13 +67,13 @@ class ClassificationState(NamedTuple):
     counts, named, image_predictions, unknown_image_hashes
         As for :class:`evaluator.kernels.detection.state.DetectionState`.
     class_positions : int32 array of shape (labels + 1,)
-        Position of each label of the current image in ``KernelTruth.verified``; V for labels that are not verified in
-        the image. The last element, which is always V, is for unknown labels. All elements are V while no image is
-        being processed.
-    highest : float64 array of shape (V + 1,)
-        Highest confidence that was read for each verified label; -inf if there is none. The last element receives the
-        confidences of labels that are not scored. They are stored like all others, so that the running time does not
-        reveal which labels are verified.
+        Position of each label of the current image in ``KernelTruth.verified``, or its spare position if the label is
+        not verified in the image; see :func:`spare_position`. The last element is for unknown labels. All elements are
+        spare positions while no image is being processed.
+    highest : float64 array of shape (V + labels + 1,)
+        Highest confidence that was read for each verified label; -inf if there is none. The spare positions, which
+        follow, receive the confidences of labels that are not scored. They are stored like all others, so that the
+        running time does not reveal which labels are verified.
     """
 
     counts: NDArray[np.int64]
@@ -82,3 +95,12 @@ STATE = types.NamedTuple(
     ),
     ClassificationState,
 )
+
+
+@inlined
+def spare_position(truth, label):
+    """Return the position in ``ClassificationState.highest`` for a label that is not verified in an image.
+
+    All unknown labels, whose code is -1, share a position.
+    """
+    return np.int64(len(truth.verified)) + (label if label >= 0 else np.int64(len(truth.labels.starts) - 1))

@@ -4,7 +4,7 @@ import numpy as np
 from numba import types
 
 from evaluator.kernels.classification.confidences import keep_highest
-from evaluator.kernels.classification.state import STATE, TRUTH
+from evaluator.kernels.classification.state import STATE, TRUTH, spare_position
 from evaluator.kernels.jit import inlined, kernel, subroutine
 from evaluator.kernels.reading import DONE, NOT_PLAIN, PREDICTIONS, UNKNOWN_LABELS, next_image
 from evaluator.kernels.text.bits import byte_at
@@ -141,7 +141,8 @@ def read_strings(data, at, stop, batch, truth, state):
             state.class_positions[truth.verified[position]] = position
         at = _read_string(data, at, truth, state, batch, image)
         for position in range(first, end):
-            state.class_positions[truth.verified[position]] = len(truth.verified)
+            label = np.int64(truth.verified[position])
+            state.class_positions[label] = spare_position(truth, label)
         if at == 0:
             return NOT_PLAIN
     return DONE

@@ -99,16 +99,17 @@ def _move(keys, values, low, shift, scratch, scratch_values, cells):
 
 
 @subroutine
-def _divide(keys, values, start, scratch, scratch_values, pending):
+def _divide(keys, values, start, scratch, scratch_values, pending, is_first):
     """Order a range of keys by cell, and add the cells with many keys to ``scratch.ranges``.
 
     ``pending`` is the number of elements that are used in ``scratch.ranges``; its new value is returned. ``start`` is
-    the position of the range among all keys.
+    the position of the range among all keys. The first time, equal keys are moved too. Otherwise, the running time
+    would reveal whether a single prediction of a class is scored, if all other entries of its curve are equal.
     """
     low = high = keys[0]
     for key in keys:
         low, high = min(low, key), max(high, key)
-    if low == high:
+    if low == high and not is_first:
         return pending
     bits = min(_bits_of(np.uint64(len(keys))) + _1, _bits_of(np.uint64(MOST_CELLS - 1)))
     span_bits = _bits_of(high - low)
@@ -116,7 +117,7 @@ def _divide(keys, values, start, scratch, scratch_values, pending):
     cells = np.int64((high - low) >> shift) + 1
     _move(keys, values, low, shift, scratch, scratch_values, cells)
     begin = np.int64(0)
-    for cell in range(cells if shift > _0 else 0):
+    for cell in range(cells if shift > _0 or is_first else 0):
         end = np.int64(scratch.positions[np.uint64(cell)])
         if end - begin > FEW:
             scratch.ranges[pending], scratch.ranges[pending + 1] = start + begin, start + end
@@ -141,12 +142,12 @@ def sort(keys, values, scratch, scratch_values):
     """
     pending = np.int64(0)
     if len(keys) > FEW:
-        pending = _divide(keys, values, np.int64(0), scratch, scratch_values, pending)
+        pending = _divide(keys, values, np.int64(0), scratch, scratch_values, pending, True)
     while pending > 0:
         pending -= 2
         start, stop = scratch.ranges[pending], scratch.ranges[pending + 1]
         some = values[start:stop] if values is not None else None
-        pending = _divide(keys[start:stop], some, start, scratch, scratch_values, pending)
+        pending = _divide(keys[start:stop], some, start, scratch, scratch_values, pending, False)
     _insert(keys, values)
 
 

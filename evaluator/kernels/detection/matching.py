@@ -196,7 +196,7 @@ def _add_to_ancestors(truth, state, offsets, threshold, image, label, confidence
     first, stop = np.int64(truth.verified_from[image]), np.int64(truth.verified_from[image + 1])
     for at in range(truth.ancestors_from[label], truth.ancestors_from[label + 1]):
         ancestor = truth.ancestors[at]
-        position = position_in(truth.verified, first, stop, ancestor)
+        position = position_in(truth.verified, first, stop, ancestor, truth.search_steps)
         _add_to_class(truth, state, offsets, threshold, image, ancestor, position, confidence, coordinates)
 
 

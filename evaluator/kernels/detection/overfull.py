@@ -37,7 +37,7 @@ def overlaps_of(truth, images, labels, predictions, overlaps):
     for row in range(len(images)):
         if row == 0 or images[row] != images[row - 1] or labels[row] != labels[row - 1]:
             first, stop = np.int64(truth.verified_from[images[row]]), np.int64(truth.verified_from[images[row] + 1])
-            position = position_in(truth.verified, first, stop, np.int64(labels[row]))
+            position = position_in(truth.verified, first, stop, np.int64(labels[row]), truth.search_steps)
         overlaps[row] = 0.0
         if position >= 0:
             box = predictions[row]

@@ -8,7 +8,7 @@ from evaluator.kernels.detection.state import STATE, TRUTH, candidate_of
 from evaluator.kernels.jit import inlined, kernel, subroutine
 from evaluator.kernels.reading import DONE, NOT_PLAIN, PREDICTIONS, UNCLAIMED, UNKNOWN_IMAGES, UNKNOWN_LABELS
 from evaluator.kernels.text.bits import prefetch
-from evaluator.kernels.text.csv_blocks import BATCH, LANES, position_in
+from evaluator.kernels.text.csv_blocks import BATCH, CODES_PER_LINE, position_in
 from evaluator.kernels.text.csv_rows import read_batch
 
 CELLS = 7
@@ -31,9 +31,8 @@ def _position_of(truth, state, image, label):
     state.counts[UNKNOWN_LABELS] += label < 0 or label >= truth.listed
     if label < 0:
         return np.int64(-1)
-    return position_in(
-        truth.verified, np.int64(truth.verified_from[image]), np.int64(truth.verified_from[image + 1]), label
-    )
+    first, stop = np.int64(truth.verified_from[image]), np.int64(truth.verified_from[image + 1])
+    return position_in(truth.verified, first, stop, label, truth.search_steps)
 
 
 @subroutine
@@ -47,7 +46,7 @@ def _find_positions(truth, state, batch, rows):
         if batch.codes[IMAGE, row] >= 0:
             first = np.int64(truth.verified_from[batch.codes[IMAGE, row]])
             prefetch(truth.verified, first)
-            prefetch(truth.verified, first + LANES)
+            prefetch(truth.verified, first + CODES_PER_LINE)
     for row in range(rows):
         position = _position_of(truth, state, batch.codes[IMAGE, row], batch.codes[LABEL, row])
         batch.positions[row] = position

@@ -38,7 +38,10 @@ class KernelTruth(NamedTuple):
     verified_from : int32 array of shape (images + 1,)
         Position in ``verified`` of the first verified class of each image.
     verified : int32 array of shape (V,)
-        Labels of the verified classes of all images.
+        Labels of the verified classes of all images, ascending in each image.
+    search_steps : int64
+        Number of steps to search the verified classes of an image; see
+        :func:`evaluator.kernels.text.csv_blocks.search_steps`.
     boxes_from, groups_from : int32 arrays of shape (V + 1,)
         Position in ``boxes`` and in ``groups`` of the first box of each verified class.
     boxes, groups : float64 arrays of shape (M, 4) and (G, 4): XMin, XMax, YMin, YMax
@@ -59,6 +62,7 @@ class KernelTruth(NamedTuple):
     usage: NDArray[np.int8]
     verified_from: NDArray[np.int32]
     verified: NDArray[np.int32]
+    search_steps: int
     boxes_from: NDArray[np.int32]
     groups_from: NDArray[np.int32]
     boxes: NDArray[np.float64]
@@ -75,7 +79,9 @@ TRUTH = types.NamedTuple(
         read_only(types.boolean),
         types.int64,
         read_only(types.int8),
-        *(read_only(types.int32) for _ in range(4)),
+        *(read_only(types.int32) for _ in range(2)),
+        types.int64,
+        *(read_only(types.int32) for _ in range(2)),
         *(read_only(types.float64, 2) for _ in range(2)),
         read_only(types.int32),
         *(read_only(types.int64) for _ in range(2)),

@@ -68,7 +68,7 @@ def _first_not_below(values, first, stop, wanted):
 def _verification(truth, image, label):
     """Return how annotators verified a label in an image: UNVERIFIED, PRESENT or ABSENT."""
     first, stop = np.int64(truth.verified_from[image]), np.int64(truth.verified_from[image + 1])
-    at = position_in(truth.verified_labels, first, stop, label)
+    at = position_in(truth.verified_labels, first, stop, label, truth.search_steps)
     return PRESENT + np.int64(truth.absent[np.uint64(at)]) if at >= 0 else UNVERIFIED
 
 

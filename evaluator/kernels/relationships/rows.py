@@ -8,7 +8,7 @@ from evaluator.kernels.reading import DONE, NOT_PLAIN, PREDICTIONS, UNKNOWN_IMAG
 from evaluator.kernels.relationships.matching import add_prediction, place_of
 from evaluator.kernels.relationships.state import CANDIDATE_NUMBERS, STATE, TRUTH
 from evaluator.kernels.text.bits import prefetch
-from evaluator.kernels.text.csv_blocks import BATCH, LANES
+from evaluator.kernels.text.csv_blocks import BATCH, CODES_PER_LINE
 from evaluator.kernels.text.csv_rows import read_batch
 
 CELLS = 13
@@ -27,7 +27,7 @@ def _find_places(truth, state, batch, rows):
         if image >= 0:
             first = np.int64(truth.verified_from[image])
             prefetch(truth.verified_labels, first)
-            prefetch(truth.verified_labels, first + LANES)
+            prefetch(truth.verified_labels, first + CODES_PER_LINE)
             prefetch(truth.absent, first)
             prefetch(truth.triplets, np.int64(truth.triplets_from[image]))
     for row in range(rows):

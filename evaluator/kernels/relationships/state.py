@@ -34,6 +34,9 @@ class KernelTruth(NamedTuple):
         Position in ``verified_labels`` of the first label of each image.
     verified_labels : int32 array
         The labels that are verified in each image, ascending in each image.
+    search_steps : int64
+        Number of steps to search the verified labels of an image; see
+        :func:`evaluator.kernels.text.csv_blocks.search_steps`.
     absent : uint8 array
         1 for each verified label that is absent, 0 for each that is present.
     triplets_from : int32 array of shape (images + 1,)
@@ -53,6 +56,7 @@ class KernelTruth(NamedTuple):
     usage: NDArray[np.int8]
     verified_from: NDArray[np.int32]
     verified_labels: NDArray[np.int32]
+    search_steps: int
     absent: NDArray[np.uint8]
     triplets_from: NDArray[np.int32]
     triplets: NDArray[np.int64]
@@ -69,6 +73,7 @@ TRUTH = types.NamedTuple(
         read_only(types.boolean),
         read_only(types.int8),
         *(read_only(types.int32) for _ in range(2)),
+        types.int64,
         read_only(types.uint8),
         read_only(types.int32),
         read_only(types.int64),

@@ -28,20 +28,20 @@ from evaluator.kernels.text.vectors import (
 )
 
 BATCH_ROWS = 64
-LANES = 16
-_1, _2, _3 = (np.uint64(number) for number in (1, 2, 3))
+CODES_PER_LINE = 16  # Number of int32 values in a cache line.
+_0, _1, _2, _3 = (np.uint64(number) for number in (0, 1, 2, 3))
 
 
 @intrinsic
 def _equal_at(context: Any, codes: Any, at: Any, code: Any) -> Any:
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        lane, mask = ir.IntType(32), ir.IntType(LANES)
-        vector = ir.VectorType(lane, LANES)
+        lane, mask = ir.IntType(32), ir.IntType(CODES_PER_LINE)
+        vector = ir.VectorType(lane, CODES_PER_LINE)
         array = context.make_array(signature.args[0])(context, builder, arguments[0])
         address = builder.gep(array.data, [arguments[1]])
         there = builder.load(builder.bitcast(address, vector.as_pointer()), align=4)
         wanted = ir.Constant(vector, ir.Undefined)
-        for number in range(LANES):
+        for number in range(CODES_PER_LINE):
             wanted = builder.insert_element(wanted, builder.trunc(arguments[2], lane), ir.Constant(lane, number))
         equal = builder.bitcast(builder.icmp_unsigned("==", there, wanted), mask)
         return builder.zext(equal, ir.IntType(64))
@@ -49,18 +49,40 @@ def _equal_at(context: Any, codes: Any, at: Any, code: Any) -> Any:
     return types.uint64(codes, types.int64, types.int64), build
 
 
+def search_steps(starts: NDArray[np.int32]) -> int:
+    """Return the number of steps in which :func:`position_in` searches the longest range.
+
+    ``starts`` has the start of each range, and the end of the last one.
+    """
+    return -(-int(np.diff(starts).max(initial=0)) // CODES_PER_LINE)
+
+
 @inlined
-def position_in(codes, first, stop, code):
-    """Search ``codes[first:stop]`` for an integer code, and return its index in ``codes``; -1 if it is not found."""
-    while first < stop and first + LANES <= len(codes):
-        found = first + np.int64(trailing_zeros(_equal_at(codes, first, code)))
-        if found < min(first + LANES, stop):
-            return found
-        first += LANES
-    for position in range(first, stop):
-        if codes[np.uint64(position)] == code:
-            return position
-    return np.int64(-1)
+def position_in(codes, first, stop, code, steps):
+    """Search for an integer code in ``codes[first:stop]``. Return its index; -1 if it is not found.
+
+    The codes of the range must be distinct. The search takes the same time for every range and every code, because a
+    file may search for the same code a million times. Otherwise, the running time would reveal which classes are
+    verified in an image, and how many.
+
+    Parameters
+    ----------
+    steps : int64
+        See :func:`search_steps`.
+    """
+    found, last = np.int64(-1), np.int64(len(codes) - CODES_PER_LINE)
+    if last < 0:
+        for at in range(len(codes)):
+            found = np.int64(at) if (codes[at] == code) & (first <= at) & (at < stop) else found
+        return found
+    for step in range(steps):
+        begin = first + step * CODES_PER_LINE
+        # Near the end of the array, codes before ``begin`` are compared too, and then shifted out.
+        at = min(begin, last)
+        equal = _equal_at(codes, at, code) >> np.uint64(min(begin - at, 63))
+        position = begin + np.int64(trailing_zeros(equal))
+        found = position if (equal != _0) & (position < stop) else found
+    return found
 
 
 @subroutine

@@ -37,8 +37,8 @@ class ClassificationReader:
             named=np.zeros(images, np.uint8),
             image_predictions=np.zeros(images, np.int32),
             unknown_image_hashes=np.empty(0, np.uint64),
-            class_positions=np.full(labels + 1, verified, np.int32),
-            highest=np.full(verified + 1, -np.inf),
+            class_positions=np.arange(verified, verified + labels + 1, dtype=np.int32),
+            highest=np.full(verified + labels + 1, -np.inf),
         )
 
     @property
@@ -85,7 +85,7 @@ class ClassificationReader:
 
 def highest_of(readers: Sequence[ClassificationReader]) -> NDArray[np.float64]:
     """Return the highest confidence that any thread has read for each verified label, shape (V,); -inf if none."""
-    first, *others = (reader.state.highest[:-1] for reader in readers)
+    first, *others = (reader.state.highest[: len(reader.truth.verified)] for reader in readers)
     for other in others:
         np.maximum(first, other, out=first)
     return first

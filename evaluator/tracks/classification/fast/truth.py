@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from evaluator.derived import derived
 from evaluator.kernels.classification.state import KernelTruth
+from evaluator.kernels.text.csv_blocks import search_steps
 from evaluator.kernels.text.lookup import TextIndex, index_of, stored_index
 from evaluator.tracks.classification.truth import ClassificationTruth
 from evaluator.truth import IGNORED, PRIVATE
@@ -42,6 +43,7 @@ def kernel_truth(truth: ClassificationTruth) -> KernelTruth:
         listed=truth.public_labels[0],
         verified_from=truth.verified_from,
         verified=truth.verified_labels,
+        search_steps=search_steps(truth.verified_from),
     )
 
 
@@ -64,6 +66,7 @@ def public_kernel_truth(truth: ClassificationTruth) -> KernelTruth:
         listed=len(labels),
         verified_from=verified_from,
         verified=verified,
+        search_steps=0,
     )
 
 

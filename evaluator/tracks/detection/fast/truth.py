@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from evaluator.kernels.detection.explained import Hierarchy
 from evaluator.kernels.detection.state import KernelTruth
+from evaluator.kernels.text.csv_blocks import search_steps
 from evaluator.kernels.text.lookup import TextIndex, index_of
 from evaluator.metrics.matching import contains
 from evaluator.tracks.detection.truth import DetectionTruth, class_ranges
@@ -28,6 +29,7 @@ def kernel_truth(truth: DetectionTruth, *, expand_predictions: bool) -> KernelTr
         usage=truth.usage,
         verified_from=truth.verified_from,
         verified=truth.verified_labels,
+        search_steps=search_steps(truth.verified_from),
         boxes_from=truth.boxes_from,
         groups_from=truth.groups_from,
         boxes=truth.boxes,
@@ -81,6 +83,7 @@ def public_kernel_truth(truth: DetectionTruth) -> KernelTruth:
         images=index_of(truth.images),
         labels=index_of(labels, as_unknown=not truth.labels_listed),
         listed=len(labels),
+        search_steps=0,
         **_read_only(arrays),
     )
 

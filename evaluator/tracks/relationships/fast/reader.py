@@ -23,7 +23,7 @@ from evaluator.kernels.relationships import state as kernels
 from evaluator.kernels.relationships.rows import read_rows
 from evaluator.kernels.relationships.state import KernelTruth, RelationshipState
 from evaluator.kernels.relationships.strings import read_strings
-from evaluator.kernels.text.csv_blocks import Batch
+from evaluator.kernels.text.csv_blocks import Batch, search_steps
 from evaluator.kernels.text.lookup import TextIndex, index_of
 from evaluator.tracks.relationships.truth import RelationshipsTruth
 from evaluator.tracks.shared.fast import REASONS, Bytes, FileHeader
@@ -57,6 +57,7 @@ def kernel_truth(truth: RelationshipsTruth, *, explains: bool = False) -> Kernel
         usage=truth.usage,
         verified_from=truth.image_labels_from,
         verified_labels=labels,
+        search_steps=search_steps(truth.image_labels_from),
         absent=absent,
         triplets_from=truth.triplets_from,
         triplets=truth.triplets,
@@ -98,7 +99,7 @@ def public_kernel_truth(truth: RelationshipsTruth) -> KernelTruth:
         index_of(list(texts) if listed else [], as_unknown=not listed)
         for texts, listed in ((truth.labels, truth.labels_listed), (truth.relations, truth.relations_listed))
     )
-    return KernelTruth(images=index_of(truth.images), labels=labels, relations=relations, **arrays)
+    return KernelTruth(images=index_of(truth.images), labels=labels, relations=relations, search_steps=0, **arrays)
 
 
 class RelationshipReader:

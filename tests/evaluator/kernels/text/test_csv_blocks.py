@@ -1,12 +1,22 @@
 """Tests the kernels that read many CSV cells in one call."""
 
+from itertools import chain
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from evaluator.kernels.text.csv_blocks import BATCH_ROWS, Batch, codes_of, find_cell_ends, numbers_of, position_in
+from evaluator.kernels.text.csv_blocks import (
+    BATCH_ROWS,
+    Batch,
+    codes_of,
+    find_cell_ends,
+    numbers_of,
+    position_in,
+    search_steps,
+)
 from evaluator.kernels.text.lookup import index_of
 
 CELLS = st.lists(st.text("ab0./-", max_size=20), max_size=300)
@@ -83,10 +93,18 @@ def test_an_unknown_text_is_valid_if_it_is_plain_and_the_list_is_open(asked: str
 
 
 @settings(deadline=None)
-@given(st.lists(st.integers(0, 60), max_size=60), st.data())
-def test_a_code_is_found_only_between_the_given_bounds(codes: list[int], data: st.DataObject) -> None:
-    first = data.draw(st.integers(0, len(codes)))
-    stop = data.draw(st.integers(first, len(codes)))
-    for code in range(61):
-        found = codes.index(code, first, stop) if code in codes[first:stop] else -1
-        assert position_in(np.array(codes, np.int32), first, stop, code) == found
+@given(st.lists(st.sets(st.integers(0, 60)).map(sorted), max_size=5))
+def test_a_code_is_found_only_in_the_given_range(ranges: list[list[int]]) -> None:
+    starts = np.append(0, np.cumsum([*map(len, ranges)], dtype=np.int32)).astype(np.int32)
+    codes, steps = np.array([*chain.from_iterable(ranges)], np.int32), search_steps(starts)
+    for first, codes_of_range in zip(starts.tolist(), ranges, strict=False):
+        for code in range(-1, 62):
+            found = first + codes_of_range.index(code) if code in codes_of_range else -1
+            assert position_in(codes, first, first + len(codes_of_range), code, steps) == found
+
+
+@pytest.mark.parametrize("size", [0, 1, 15, 16, 17, 31, 32, 33, 64, 200])
+def test_the_longest_range_is_searched_completely(size: int) -> None:
+    codes = np.arange(size, dtype=np.int32)
+    steps = search_steps(np.array([0, size], np.int32))
+    assert [position_in(codes, 0, size, code, steps) for code in range(-1, size + 1)] == [-1, *range(size), -1]
