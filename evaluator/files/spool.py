@@ -56,7 +56,7 @@ class Spool:
         self.size += len(data)
 
     def _refuse_full_disk(self, file: IO[bytes], size: int) -> None:
-        """Raise OSError if the disk has less free space than the size that the file is about to reach."""
+        """Raise OSError if the file would become larger than the free space on the disk."""
         disk = os.fstatvfs(file.fileno())
         if disk.f_bavail * disk.f_frsize < size:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -27,8 +27,6 @@ from evaluator.files.rows import RowReader
 from evaluator.kernels.reading import (
     BEYOND,
     INVERTED,
-    NEGATIVE_CONFIDENCE,
-    NOT_PLAIN,
     OUTSIDE,
     UNKNOWN_IMAGES,
     UNKNOWN_LABELS,
@@ -42,8 +40,6 @@ from evaluator.request import Progress, Resources
 from evaluator.tracks.shared.label_truth import LabelTruth
 
 Bytes = NDArray[np.uint8]
-REASONS = {NOT_PLAIN: ReferenceNeeded.NOT_PLAIN, NEGATIVE_CONFIDENCE: ReferenceNeeded.NEGATIVE_CONFIDENCE}
-"""Reasons why the fast path cannot score a file, keyed by the status that a kernel returns."""
 
 
 class KernelState(Protocol):

@@ -14,13 +14,8 @@ from evaluator.kernels.detection.rows import merge, read_rows
 from evaluator.kernels.detection.state import DetectionState, KernelTruth
 from evaluator.kernels.detection.strings import read_strings
 from evaluator.kernels.reading import (
-    DONE,
     ENTRIES,
-    IMAGES,
-    PREDICTIONS,
     UNCLAIMED,
-    UNKNOWN_IMAGE_HASHES,
-    UNKNOWN_IMAGES,
 )
 from evaluator.kernels.text.csv_blocks import Batch
 from evaluator.report import ReferenceNeeded
@@ -28,16 +23,15 @@ from evaluator.tracks.detection.fast.overfull import capped, collected, joined
 from evaluator.tracks.detection.fast.truth import most_objects
 from evaluator.tracks.detection.truth import DetectionParameters
 from evaluator.tracks.shared.curves.buckets import Segments
-from evaluator.tracks.shared.fast import REASONS, Bytes, FileHeader
+from evaluator.tracks.shared.fast import Bytes, FileHeader
+from evaluator.tracks.shared.kernel_reader import KernelReader
 
 ENTRIES_PER_SEGMENT = 1 << 20
 # Length of the shortest possible detection, "a 0 0 0 0 0 ". It limits how many detections fit into a block.
 BYTES_PER_DETECTION = 12
-# Length of the shortest possible line, "a,\n". It limits how many lines fit into a block.
-BYTES_PER_LINE = 3
 
 
-class BlockReader:
+class BlockReader(KernelReader[DetectionState]):
     """Reads blocks of a detection submission in one thread, and holds the arrays that the kernels update.
 
     Parameters
@@ -54,14 +48,11 @@ class BlockReader:
         self, truth: KernelTruth, header: FileHeader, parameters: DetectionParameters, collects: NDArray[np.uint8]
     ) -> None:
         self.truth = truth
-        self.header = header
+        super().__init__(header)
         self.threshold: float = parameters.iou_threshold
         self.group_kind = {0.0: kernels.NO_ENTRY, 1.0: HIT}.get(parameters.group_of_weight, PARTIAL_HIT)
-        self.cell_of_kind = np.array(header.positions, np.int64)
-        self.kind_of_cell = np.argsort(self.cell_of_kind).astype(np.int64)
         self.copies = 1 + int(np.diff(truth.ancestors_from).max(initial=0))
         self.batch = Batch.empty(texts=2, numbers=5)
-        self.unknown_image_hashes: list[NDArray[np.uint64]] = []
         self.state = self._new_state(collects)
 
     def _new_state(self, collects: NDArray[np.uint8]) -> DetectionState:
@@ -93,21 +84,6 @@ class BlockReader:
             collected=np.empty((0, 5)),
         )
 
-    @property
-    def predictions(self) -> int:
-        """The number of predictions that were read."""
-        return int(self.state.counts[PREDICTIONS])
-
-    @property
-    def images(self) -> int:
-        """The number of images read so far, or an upper bound if the file has one row per prediction.
-
-        In such a file, an image that is not in the ground truth is counted once for each of its rows.
-        """
-        if self.header.kaggle:
-            return int(self.state.counts[IMAGES])
-        return int(np.count_nonzero(self.state.named) + self.state.counts[UNKNOWN_IMAGES])
-
     def read_block(self, data: Bytes, stop: int) -> None:
         """Read the lines before the offset ``stop`` with a kernel.
 
@@ -118,9 +94,7 @@ class BlockReader:
         Declined
             If the reference implementation must read the file.
         """
-        lines = stop // BYTES_PER_LINE + 1
-        if self.header.kaggle and lines > len(self.state.unknown_image_hashes):
-            self.state = self.state._replace(unknown_image_hashes=np.empty(lines, np.uint64))
+        self.make_room_for_hashes(stop)
         state = self.state
         if self.header.kaggle:
             status = read_strings(data, 0, stop, self.truth, state, self.threshold, self.group_kind)
@@ -128,12 +102,7 @@ class BlockReader:
             status = read_rows(
                 data, 0, stop, self.kind_of_cell, self.cell_of_kind, self.batch, self.truth, state, self.threshold
             )
-        if status != DONE:
-            raise Declined(REASONS[status])
-        if state.counts[UNKNOWN_IMAGE_HASHES]:
-            found = state.unknown_image_hashes[: state.counts[UNKNOWN_IMAGE_HASHES]]
-            self.unknown_image_hashes.append(found.copy())
-            state.counts[UNKNOWN_IMAGE_HASHES] = 0
+        self.finish_block(status)
 
 
 class DetectionReader(BlockReader):

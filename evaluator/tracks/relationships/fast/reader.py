@@ -9,15 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.derived import derived
-from evaluator.files.blocks import Declined
 from evaluator.kernels.reading import (
-    DONE,
     ENTRIES,
-    IMAGES,
-    PREDICTIONS,
     UNCLAIMED,
-    UNKNOWN_IMAGE_HASHES,
-    UNKNOWN_IMAGES,
 )
 from evaluator.kernels.relationships import state as kernels
 from evaluator.kernels.relationships.rows import read_rows
@@ -26,12 +20,11 @@ from evaluator.kernels.relationships.strings import read_strings
 from evaluator.kernels.text.csv_blocks import Batch, search_steps
 from evaluator.kernels.text.lookup import TextIndex, index_of
 from evaluator.tracks.relationships.truth import RelationshipsTruth
-from evaluator.tracks.shared.fast import REASONS, Bytes, FileHeader
+from evaluator.tracks.shared.fast import Bytes, FileHeader
+from evaluator.tracks.shared.kernel_reader import KernelReader
 
 # Length of the shortest possible pair, "0 a 0 0 0 0 b 0 0 0 0 c ". It limits how many pairs fit into a block.
 BYTES_PER_PAIR = 24
-# Length of the shortest possible line, "a,\n". It limits how many lines fit into a block.
-BYTES_PER_LINE = 3
 # The arrays of entries have room for at least this number of entries.
 FEWEST_ENTRIES = 1 << 20
 NO_CODES = np.empty((0, 3), np.int32)
@@ -102,7 +95,7 @@ def public_kernel_truth(truth: RelationshipsTruth) -> KernelTruth:
     return KernelTruth(images=index_of(truth.images), labels=labels, relations=relations, search_steps=0, **arrays)
 
 
-class RelationshipReader:
+class RelationshipReader(KernelReader[RelationshipState]):
     """Reads a submission to the relationships track in one thread, and holds the state of the compiled kernels.
 
     Attributes
@@ -123,12 +116,9 @@ class RelationshipReader:
         keeps_numbers: bool = False,
     ) -> None:
         self.truth = truth
-        self.header = header
+        super().__init__(header)
         self.threshold = threshold
-        self.cell_of_kind = np.array(header.positions, np.int64)
-        self.kind_of_cell = np.argsort(self.cell_of_kind).astype(np.int64)
         self.batch = Batch.empty(texts=4, numbers=9)
-        self.unknown_image_hashes: list[NDArray[np.uint64]] = []
         self.claimed = 3 if explains else 2
         best_candidates = np.zeros((self.claimed * len(truth.triplets), kernels.CANDIDATE_NUMBERS + explains))
         best_candidates[:, 0] = UNCLAIMED
@@ -150,21 +140,6 @@ class RelationshipReader:
         self.entry_arrays += ["labels", "numbers"] if keeps_numbers else []
 
     @property
-    def predictions(self) -> int:
-        """The number of predictions that were read."""
-        return int(self.state.counts[PREDICTIONS])
-
-    @property
-    def images(self) -> int:
-        """The number of images read so far, or an upper bound if the file has one row per prediction.
-
-        In such a file, an image that is not in the ground truth is counted once for each of its rows.
-        """
-        if self.header.kaggle:
-            return int(self.state.counts[IMAGES])
-        return int(np.count_nonzero(self.state.named) + self.state.counts[UNKNOWN_IMAGES])
-
-    @property
     def entries(self) -> int:
         """The number of entries of precision/recall curves that the kernels have stored."""
         return int(self.state.counts[ENTRIES])
@@ -179,22 +154,18 @@ class RelationshipReader:
         Declined
             If the reference implementation must read the file.
         """
-        self._make_room(stop // BYTES_PER_PAIR + 1, lines=stop // BYTES_PER_LINE + 1)
+        self._make_room(stop // BYTES_PER_PAIR + 1)
+        self.make_room_for_hashes(stop)
         self.state.counts[kernels.BLOCK] = position
         if self.header.kaggle:
             status = read_strings(data, 0, stop, self.truth, self.state, self.threshold)
         else:
             cells = self.kind_of_cell, self.cell_of_kind
             status = read_rows(data, 0, stop, *cells, self.batch, self.truth, self.state, self.threshold)
-        if status != DONE:
-            raise Declined(REASONS[status])
-        if self.state.counts[UNKNOWN_IMAGE_HASHES]:
-            found = self.state.unknown_image_hashes[: self.state.counts[UNKNOWN_IMAGE_HASHES]]
-            self.unknown_image_hashes.append(found.copy())
-            self.state.counts[UNKNOWN_IMAGE_HASHES] = 0
+        self.finish_block(status)
 
-    def _make_room(self, entries: int, *, lines: int) -> None:
-        """Enlarge the arrays unless there is room for ``entries`` more pairs and ``lines`` hashes of image ids.
+    def _make_room(self, entries: int) -> None:
+        """Enlarge the arrays unless there is room for ``entries`` more pairs.
 
         When the arrays of pairs are enlarged, their size at least doubles, so that copying is rare. Unused elements
         of the arrays occupy no physical memory.
@@ -204,8 +175,6 @@ class RelationshipReader:
             size = max(needed, 2 * len(state.confidences), FEWEST_ENTRIES)
             grown = {name: _enlarged(getattr(state, name)[: self.entries], size) for name in self.entry_arrays}
             self.state = state._replace(**grown)
-        if self.header.kaggle and lines > len(self.state.unknown_image_hashes):
-            self.state = self.state._replace(unknown_image_hashes=np.empty(lines, np.uint64))
 
 
 def _enlarged(array: NDArray[Any], size: int) -> NDArray[Any]:
