@@ -53,7 +53,7 @@ services: setup ## run the service with the PostgreSQL and Redis that .env names
 	@$(BIN)/python manage.py up --services
 
 test: setup ## run all tests
-	@$(BIN)/python -m pytest -q -n 2 $(ARGS)
+	@$(BIN)/python -m pytest -q -n 3 $(ARGS)
 
 test-services: setup ## run the tests of server, worker and flows on PostgreSQL and on Redis over TCP
 	@$(BIN)/python -m tests.services -n 2 $(ARGS)
