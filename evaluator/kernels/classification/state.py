@@ -29,11 +29,11 @@ class KernelTruth(NamedTuple):
         Labels whose code is at least this number count as unknown; see ``LabelTruth.public_labels``.
     verified_from : int32 array of shape (images + 1,)
         Position in ``verified`` of the first verified label of each image.
-    verified : int32 array of shape (V,)
+    verified : int32 array of shape (V + 16 * search_steps,)
         Codes of the verified labels of all images, ascending in each image.
     search_steps : int64
         Number of steps to search the verified labels of an image; see
-        :func:`evaluator.kernels.text.csv_blocks.search_steps`.
+        :func:`evaluator.kernels.text.csv_blocks.searchable`.
     """
 
     images: TextIndex

@@ -41,15 +41,22 @@ def unscored_class(truth, label):
 
 
 @inlined
-def add_entry(truth, state, confidence, label, image, kind):
-    """Append a curve entry. If the image is not scored, the entry gets the class returned by :func:`unscored_class`."""
-    at, usage = state.counts[ENTRIES], truth.usage[image]
+def write_entry(truth, state, at, confidence, label, image, kind):
+    """Write curve entry ``at``. If the image is not scored, the entry gets the class of :func:`unscored_class`."""
+    usage = truth.usage[image]
     if usage == IGNORED:
         label = unscored_class(truth, label)
     state.confidences[at] = confidence
     state.codes[at] = np.uint32(label * 4 + (usage == PRIVATE) * 2 + kind)
     if len(state.entry_images):
         state.entry_images[at] = image
+
+
+@inlined
+def add_entry(truth, state, confidence, label, image, kind):
+    """Append a curve entry; see :func:`write_entry`."""
+    at = state.counts[ENTRIES]
+    write_entry(truth, state, at, confidence, label, image, kind)
     state.counts[ENTRIES] = at + 1
 
 
@@ -237,13 +244,6 @@ def clear_class_positions(truth, state, image):
         state.class_positions[truth.verified[position]] = -1
 
 
-@inlined
-def _finish_box(truth, state, box, label, image):
-    """Append the true positive of a box, and reset its best candidate."""
-    add_entry(truth, state, state.best_confidences[box], label, image, HIT)
-    state.best_confidences[box] = UNCLAIMED
-
-
 @subroutine
 def _finish_groups(truth, state, offset, image, group_kind):
     """Append the entries of the group-of boxes of an image, and reset their confidences."""
@@ -271,7 +271,8 @@ def finish_image(truth, state, offsets, image, group_kind):
     """
     for at in range(state.counts[CLAIMED]):
         box, label = np.int64(state.claimed[at, 0]), np.int64(truth.verified[state.claimed[at, 1]])
-        _finish_box(truth, state, box - offsets[0], label, image)
+        add_entry(truth, state, state.best_confidences[box - offsets[0]], label, image, HIT)
+        state.best_confidences[box - offsets[0]] = UNCLAIMED
     state.counts[CLAIMED] = 0
     if _has_groups(truth, image):
         _finish_groups(truth, state, offsets[1], image, group_kind)
@@ -284,10 +285,16 @@ def finish_all_images(truth, state, group_kind):
     The state must hold the data of all images; ``group_kind`` is as for :func:`finish_image`. The entry arrays must
     have room for one more entry per ordinary box and per group-of box.
     """
+    entries = state.counts[ENTRIES]
     for image in range(len(truth.usage)):
         for position in range(truth.verified_from[image], truth.verified_from[image + 1]):
             for box in range(truth.boxes_from[position], truth.boxes_from[position + 1]):
-                if state.best_confidences[box] != UNCLAIMED:
-                    _finish_box(truth, state, box, np.int64(truth.verified[position]), image)
+                # The CPU could not predict a branch, so the next entry is written again if this one is not needed.
+                best = state.best_confidences[box]
+                write_entry(truth, state, entries, best, np.int64(truth.verified[position]), image, HIT)
+                entries += best != UNCLAIMED
+                state.best_confidences[box] = UNCLAIMED
+    state.counts[ENTRIES] = entries
+    for image in range(len(truth.usage)):
         if _has_groups(truth, image):
             _finish_groups(truth, state, 0, image, group_kind)

@@ -37,11 +37,11 @@ class KernelTruth(NamedTuple):
         IGNORED, PUBLIC or PRIVATE; see :mod:`evaluator.kernels.reading`.
     verified_from : int32 array of shape (images + 1,)
         Position in ``verified`` of the first verified class of each image.
-    verified : int32 array of shape (V,)
+    verified : int32 array of shape (V + 16 * search_steps,)
         Labels of the verified classes of all images, ascending in each image.
     search_steps : int64
         Number of steps to search the verified classes of an image; see
-        :func:`evaluator.kernels.text.csv_blocks.search_steps`.
+        :func:`evaluator.kernels.text.csv_blocks.searchable`.
     boxes_from, groups_from : int32 arrays of shape (V + 1,)
         Position in ``boxes`` and in ``groups`` of the first box of each verified class.
     boxes, groups : float64 arrays of shape (M, 4) and (G, 4): XMin, XMax, YMin, YMax
@@ -113,8 +113,10 @@ class DetectionState(NamedTuple):
     class_positions : int32 array of shape (labels,)
         Position of each class of the current image in ``KernelTruth.verified``; -1 for classes that are not verified
         in the image. All elements are -1 while no image is being processed.
-    best_confidences : float64 array of shape (boxes,)
-        Confidence of the best detection so far that claims each box; UNCLAIMED if there is none.
+    best_confidences : float64 array of shape (boxes,) or (boxes + BATCH_ROWS,)
+        Confidence of the best detection so far that claims each box; UNCLAIMED if there is none. If the state holds the
+        data of all images, the last BATCH_ROWS elements are infinity: each row of a batch that claims no box is treated
+        as if it had lost one of these boxes.
     best_candidates : float64 array of shape (C, 5)
         Overlap and coordinates of this detection, for the boxes beside group-of boxes; see
         ``KernelTruth.candidates_from``.

@@ -36,7 +36,7 @@ class KernelTruth(NamedTuple):
         The labels that are verified in each image, ascending in each image.
     search_steps : int64
         Number of steps to search the verified labels of an image; see
-        :func:`evaluator.kernels.text.csv_blocks.search_steps`.
+        :func:`evaluator.kernels.text.csv_blocks.searchable`.
     absent : uint8 array
         1 for each verified label that is absent, 0 for each that is present.
     triplets_from : int32 array of shape (images + 1,)

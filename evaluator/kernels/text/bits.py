@@ -140,6 +140,26 @@ def prefetch(context: Any, array: Any, at: Any) -> Any:
     return types.none(array, types.int64), build
 
 
+@intrinsic
+def _short_words(context: Any, data: Any, at: Any, size: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        byte, word, lane = ir.IntType(8), ir.IntType(64), ir.IntType(32)
+        text = ir.VectorType(byte, 16)
+        array = context.make_array(signature.args[0])(context, builder, arguments[0])
+        address = builder.gep(array.data, [arguments[1]])
+        there = builder.load(builder.bitcast(address, text.as_pointer()), align=1)
+        count, limit = builder.trunc(arguments[2], byte), ir.Constant(text, ir.Undefined)
+        for number in range(16):
+            limit = builder.insert_element(limit, count, ir.Constant(lane, number))
+        is_kept = builder.icmp_unsigned("<", ir.Constant(text, list(range(16))), limit)
+        kept = builder.select(is_kept, there, ir.Constant(text, [0] * 16))
+        words = builder.bitcast(kept, ir.VectorType(word, 2))
+        both = [builder.extract_element(words, ir.Constant(lane, number)) for number in range(2)]
+        return context.make_tuple(builder, signature.return_type, both)
+
+    return types.UniTuple(types.uint64, 2)(data, types.int64, types.int64), build
+
+
 @inlined
 def _checked_byte_at(data, at):
     return np.int64(data[at])
@@ -153,12 +173,23 @@ def _checked_word_at(data, at):
     return word
 
 
+@inlined
+def _checked_short_words(data, at, size):
+    one = first_bytes(_checked_word_at(data, at), min(size, 8))
+    return one, first_bytes(_checked_word_at(data, at + 8), max(size - 8, 0))
+
+
 # One part of `make fuzz` sets NUMBA_BOUNDSCHECK=1. In that case, bytes are read by indexing the array, so that numba
 # checks the bounds.
 word_at = _checked_word_at if config.BOUNDSCHECK else _word_at
 """``word_at(data, at)`` returns the eight bytes from ``at`` on. Bounds are not checked."""
 byte_at = _checked_byte_at if config.BOUNDSCHECK else _byte_at
 """``byte_at(data, at)`` returns one byte as int64. Bounds are not checked; a negative ``at`` is out of bounds."""
+short_words = _checked_short_words if config.BOUNDSCHECK else _short_words
+"""``short_words(data, at, size)`` returns ``size`` bytes as two words, with zeros in the bytes after them.
+
+``size`` is from 0 to 16. 16 bytes from ``at`` on must be readable.
+"""
 
 
 @inlined

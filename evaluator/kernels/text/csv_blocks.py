@@ -14,7 +14,7 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from evaluator.kernels.jit import inlined, subroutine
-from evaluator.kernels.text.bits import byte_at, prefetch, trailing_zeros
+from evaluator.kernels.text.bits import byte_at, prefetch, short_words, trailing_zeros
 from evaluator.kernels.text.decimals import long_number, number_at, short_number
 from evaluator.kernels.text.lookup import code_of_short, is_plain, text_at
 from evaluator.kernels.text.vectors import (
@@ -49,12 +49,16 @@ def _equal_at(context: Any, codes: Any, at: Any, code: Any) -> Any:
     return types.uint64(codes, types.int64, types.int64), build
 
 
-def search_steps(starts: NDArray[np.int32]) -> int:
-    """Return the number of steps in which :func:`position_in` searches the longest range.
+def searchable(codes: NDArray[np.int32], starts: NDArray[np.int32]) -> tuple[NDArray[np.int32], int]:
+    """Return the arguments ``codes`` and ``steps`` with which :func:`position_in` searches ranges of ``codes``.
 
-    ``starts`` has the start of each range, and the end of the last one.
+    ``starts`` has the start of each range, and the end of the last one. The first result is read-only; its elements
+    after the last range are never found.
     """
-    return -(-int(np.diff(starts).max(initial=0)) // CODES_PER_LINE)
+    steps = -(-int(np.diff(starts).max(initial=0)) // CODES_PER_LINE)
+    padded = np.append(codes, np.full(steps * CODES_PER_LINE, -1, np.int32))
+    padded.flags.writeable = False
+    return padded, steps
 
 
 @inlined
@@ -67,22 +71,17 @@ def position_in(codes, first, stop, code, steps):
 
     Parameters
     ----------
+    codes : int32 array
     steps : int64
-        See :func:`search_steps`.
+        See :func:`searchable`.
     """
-    found, last = np.int64(-1), np.int64(len(codes) - CODES_PER_LINE)
-    if last < 0:
-        for at in range(len(codes)):
-            found = np.int64(at) if (codes[at] == code) & (first <= at) & (at < stop) else found
-        return found
-    for step in range(steps):
+    found = np.int64(-1)
+    # The range begins in the first step, so the first equal code is in the range if any code of the range is equal.
+    for step in range(steps - 1, -1, -1):
         begin = first + step * CODES_PER_LINE
-        # Near the end of the array, codes before ``begin`` are compared too, and then shifted out.
-        at = min(begin, last)
-        equal = _equal_at(codes, at, code) >> np.uint64(min(begin - at, 63))
-        position = begin + np.int64(trailing_zeros(equal))
-        found = position if (equal != _0) & (position < stop) else found
-    return found
+        equal = _equal_at(codes, begin, code)
+        found = begin + np.int64(trailing_zeros(equal)) if equal != _0 else found
+    return found if found < stop else np.int64(-1)
 
 
 @subroutine
@@ -200,17 +199,20 @@ def codes_of(data, ends, first, step, index, closed, codes):
     codes : int64 array
         Receives the codes, -1 for unknown strings; its length is the number of cells to read.
     """
+    one, two, size, code = _0, _0, np.int64(0), np.int64(-1)
     for row in range(len(codes)):
         cell = np.uint64(first + row * step)
-        begin = ends[cell] + 1
+        begin, previous = ends[cell] + 1, (one, two, size)
         size = ends[cell + _1] - begin
-        code = code_of_short(data, begin, size, index)
-        if code >= 0:
-            codes[np.uint64(row)] = code
-        else:
-            codes[np.uint64(row)], accepted = _code_of_any(data, begin, begin + size, index, closed)
+        one, two = short_words(data, begin, min(size, 16))
+        # Successive rows often have the same image.
+        if code < 0 or size > 16 or previous != (one, two, size):
+            code = code_of_short(one, two, size, index)
+        if code < 0:
+            code, accepted = _code_of_any(data, begin, begin + size, index, closed)
             if not accepted:
                 return False
+        codes[np.uint64(row)] = code
     return True
 
 
@@ -227,22 +229,39 @@ class Batch(NamedTuple):
         in the image. For relationships, result of :func:`evaluator.kernels.relationships.matching.place_of`. For
         image-level labels, position in :attr:`evaluator.kernels.classification.state.ClassificationState.highest`.
     numbers : float64 array of shape (numbers, BATCH_ROWS)
+    usual : bool array of shape (BATCH_ROWS,)
+        For detections, whether the values of each row are usual.
+    chosen : int64 array of shape (2, BATCH_ROWS)
+        For detections, two lists of rows.
     """
 
     ends: NDArray[np.int64]
     codes: NDArray[np.int64]
     positions: NDArray[np.int64]
     numbers: NDArray[np.float64]
+    usual: NDArray[np.bool_]
+    chosen: NDArray[np.int64]
 
     @classmethod
     def empty(cls, *, texts: int, numbers: int) -> "Batch":
         """Return an empty batch for predictions with ``texts`` text cells and ``numbers`` number cells."""
         ends = np.empty((texts + numbers) * BATCH_ROWS + 1 + WIDTH + EIGHT, np.int64)
         codes, positions = np.empty((texts, BATCH_ROWS), np.int64), np.empty(BATCH_ROWS, np.int64)
-        return cls(ends, codes, positions, np.empty((numbers, BATCH_ROWS)))
+        usual, chosen = np.empty(BATCH_ROWS, bool), np.empty((2, BATCH_ROWS), np.int64)
+        return cls(ends, codes, positions, np.empty((numbers, BATCH_ROWS)), usual, chosen)
 
 
-BATCH = types.NamedTuple((types.int64[::1], types.int64[:, ::1], types.int64[::1], types.float64[:, ::1]), Batch)
+BATCH = types.NamedTuple(
+    (
+        types.int64[::1],
+        types.int64[:, ::1],
+        types.int64[::1],
+        types.float64[:, ::1],
+        types.boolean[::1],
+        types.int64[:, ::1],
+    ),
+    Batch,
+)
 
 
 @inlined

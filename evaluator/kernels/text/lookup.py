@@ -12,7 +12,7 @@ from numba import types
 from numpy.typing import NDArray
 
 from evaluator.kernels.jit import inlined, kernel, read_only, subroutine
-from evaluator.kernels.text.bits import first_bytes, prefetch, text_bytes_in, word_at
+from evaluator.kernels.text.bits import first_bytes, prefetch, short_words, text_bytes_in, word_at
 
 # The multiplier of the hash function is 2**64 divided by the golden ratio (Knuth's multiplicative hashing).
 HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
@@ -177,15 +177,16 @@ def text_at(data, at, index):
 
 
 @inlined
-def code_of_short(data, begin, size, index):
+def code_of_short(one, two, size, index):
     """Look up a string of at most 16 bytes whose length is known.
 
     Parameters
     ----------
-    data : uint8 array
-        Must be readable for 16 bytes from ``begin`` on.
-    begin, size : int64
-        ``size`` must not be negative.
+    one, two : uint64
+        The first 16 bytes of the string; see :func:`evaluator.kernels.text.bits.short_words`.
+    size : int64
+        Number of bytes of the string, which must not be negative.
+    index : TextIndex
 
     Returns
     -------
@@ -193,8 +194,6 @@ def code_of_short(data, begin, size, index):
         The code of the string; EMPTY if it is not in the index; UNDECIDED if it is longer or empty, or if another
         string is in the slot of its hash. Then :func:`text_at` is needed to look it up.
     """
-    one = first_bytes(word_at(data, begin), min(size, 8))
-    two = first_bytes(word_at(data, begin + 8), min(max(size - 8, 0), 8))
     code = np.int64(index.slots[np.uint64(slot_of(hashed(HASH_MULTIPLIER, one, two), index.slots))])
     start = np.uint64(index.starts[np.uint64(max(code, 0))])
     is_short = code >= 0 and 0 < size <= 16 and np.uint64(index.starts[np.uint64(code + 1)]) == start + _2
@@ -221,7 +220,8 @@ def _code_of_any(data, begin, index):
 @inlined
 def code_of(data, begin, end, index):
     """Return the code of the string ``data[begin:end]``, which must not be empty; -1 if it is not in the index."""
-    code = code_of_short(data, begin, end - begin, index)
+    one, two = short_words(data, begin, min(end - begin, 16))
+    code = code_of_short(one, two, end - begin, index)
     return code if code != UNDECIDED else _code_of_any(data, begin, index)
 
 

@@ -84,21 +84,22 @@ def goldens(files: Made) -> Iterator[Row]:
 def hotcoco(files: Made) -> Row:
     """Compare the CPU time for scoring a file with that of hotcoco, a fast implementation of the COCO metrics.
 
-    Because hotcoco rejects images without ground truth, such images are removed from the file for both programs. It
-    takes much longer than Podium, so it runs once, between two measurements of Podium.
+    Because hotcoco rejects images without ground truth, such images are removed from the file for both programs.
     """
     boxes, known = files.long.with_name("truth") / "boxes.csv", FOLDER / "known.csv"
     with boxes.open() as lines:
         images = {line.partition(",")[0] for line in lines}
     with files.long.open() as lines, known.open("w") as kept:
         kept.writelines(line for line in lines if line.partition(",")[0] in images)
+    arguments = boxes, boxes.with_name("hierarchy.json"), known
     try:
-        before = cpu_of_scoring(DETECTION, files.truth, known, times=2)
-        theirs = cpu_of_peer("hotcoco", "peer_hotcoco.py", boxes, boxes.with_name("hierarchy.json"), known, seconds=240)
+        theirs, ours = alternating(
+            partial(cpu_of_peer, "hotcoco", "peer_hotcoco.py", *arguments, seconds=240),
+            partial(cpu_of_scoring, DETECTION, files.truth, known),
+        )
     except PeerFailed as error:
         return HOTCOCO.not_run(str(error))
-    ours = median([before, cpu_of_scoring(DETECTION, files.truth, known, times=2)])
-    return HOTCOCO.met_by(theirs / ours, f"{theirs:.1f} s / {ours:.2f} s of CPU")
+    return HOTCOCO.met_by(ratio(theirs, ours), f"{median(theirs):.1f} s / {median(ours):.2f} s of CPU")
 
 
 def bootstrap(files: Made) -> Row:

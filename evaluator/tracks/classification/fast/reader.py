@@ -56,7 +56,7 @@ class ClassificationReader(KernelReader[ClassificationState]):
 
 def highest_of(readers: Sequence[ClassificationReader]) -> NDArray[np.float64]:
     """Return the highest confidence that any thread has read for each verified label, shape (V,); -inf if none."""
-    first, *others = (reader.state.highest[: len(reader.truth.verified)] for reader in readers)
+    first, *others = (reader.state.highest[: reader.truth.verified_from[-1]] for reader in readers)
     for other in others:
         np.maximum(first, other, out=first)
     return first

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from evaluator.derived import derived
 from evaluator.kernels.classification.state import KernelTruth
-from evaluator.kernels.text.csv_blocks import search_steps
+from evaluator.kernels.text.csv_blocks import searchable
 from evaluator.kernels.text.lookup import TextIndex, index_of, stored_index
 from evaluator.tracks.classification.truth import ClassificationTruth
 from evaluator.truth import IGNORED, PRIVATE
@@ -36,14 +36,17 @@ def kernel_truth(truth: ClassificationTruth) -> KernelTruth:
     """Return the arrays of a ground truth in the form that the kernels expect."""
     if not truth.has_kernel_arrays:
         truth = derived(truth, "arrays of kernels", lambda: _with_kernel_arrays(truth))
+    verified, steps = derived(
+        truth, "verified labels to search", lambda: searchable(truth.verified_labels, truth.verified_from)
+    )
     return KernelTruth(
         images=TextIndex(*truth.image_index),
         labels=TextIndex(*truth.label_index),
         closed=_closed(truth),
         listed=truth.public_labels[0],
         verified_from=truth.verified_from,
-        verified=truth.verified_labels,
-        search_steps=search_steps(truth.verified_from),
+        verified=verified,
+        search_steps=steps,
     )
 
 
@@ -84,7 +87,7 @@ def entry_codes(truth: ClassificationTruth, arrays: KernelTruth) -> NDArray[np.u
 
     def codes() -> NDArray[np.uint32]:
         usage = np.repeat(truth.usage, np.diff(arrays.verified_from))
-        found = arrays.verified.astype(np.uint32)
+        found = arrays.verified[: arrays.verified_from[-1]].astype(np.uint32)
         found += np.uint32(len(truth.labels)) * (usage == IGNORED)
         found *= np.uint32(CODES_PER_LABEL)
         found += np.uint32(2) * (usage == PRIVATE)

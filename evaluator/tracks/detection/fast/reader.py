@@ -17,7 +17,7 @@ from evaluator.kernels.reading import (
     ENTRIES,
     UNCLAIMED,
 )
-from evaluator.kernels.text.csv_blocks import Batch
+from evaluator.kernels.text.csv_blocks import BATCH_ROWS, Batch
 from evaluator.report import ReferenceNeeded
 from evaluator.tracks.detection.fast.overfull import capped, collected, joined
 from evaluator.tracks.detection.fast.truth import most_objects
@@ -63,8 +63,11 @@ class BlockReader(KernelReader[DetectionState]):
         """
         truth = self.truth
         boxes, groups = len(truth.boxes), len(truth.groups)
+        best_confidences = np.full(boxes + BATCH_ROWS, UNCLAIMED)
+        best_confidences[boxes:] = np.inf
         if self.header.kaggle:
             boxes, groups = most_objects(truth)
+            best_confidences = np.full(boxes, UNCLAIMED)
         return DetectionState(
             counts=np.zeros(kernels.COUNTS, np.int64),
             named=np.zeros(len(truth.usage), np.uint8),
@@ -72,7 +75,7 @@ class BlockReader(KernelReader[DetectionState]):
             collects=collects,
             unknown_image_hashes=np.empty(0, np.uint64),
             class_positions=np.full(len(truth.labels.starts) - 1, -1, np.int32),
-            best_confidences=np.full(boxes, UNCLAIMED),
+            best_confidences=best_confidences,
             best_candidates=np.zeros((truth.candidates_from[-1], 5)),
             claimed=np.empty((boxes if self.header.kaggle else 0, 2), np.int32),
             group_confidences=np.full(groups, UNCLAIMED),
@@ -129,6 +132,7 @@ class DetectionReader(BlockReader):
     ) -> None:
         super().__init__(truth, header, parameters, collects)
         self.keeps_images = keeps_images
+        self.collects_some = bool(collects.any())
         self.filled: Segments = []
         self.filled_images: list[NDArray[np.int32]] = []
 
@@ -146,7 +150,7 @@ class DetectionReader(BlockReader):
         detections = (stop // BYTES_PER_DETECTION + 1) * self.copies
         found_groups = min(detections, len(self.truth.groups)) if self.header.kaggle else 0
         self._make_room(detections + found_groups)
-        if self.state.collects.any():
+        if self.collects_some:
             self._collect_into(detections)
         self.read_block(data, stop)
 

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluator.derived import derived
 from evaluator.kernels.detection.explained import Hierarchy
 from evaluator.kernels.detection.state import KernelTruth
-from evaluator.kernels.text.csv_blocks import search_steps
+from evaluator.kernels.text.csv_blocks import searchable
 from evaluator.kernels.text.lookup import TextIndex, index_of
 from evaluator.metrics.matching import contains
 from evaluator.tracks.detection.truth import DetectionTruth, class_ranges
@@ -21,6 +22,7 @@ def kernel_truth(truth: DetectionTruth, *, expand_predictions: bool) -> KernelTr
     """
     closed = np.array([truth.images_listed, truth.labels_listed])
     closed.flags.writeable = False
+    verified, steps, candidates_from = derived(truth, "arrays of kernels", lambda: _derived_arrays(truth))
     return KernelTruth(
         images=TextIndex(*truth.image_index),
         labels=TextIndex(*truth.label_index),
@@ -28,19 +30,29 @@ def kernel_truth(truth: DetectionTruth, *, expand_predictions: bool) -> KernelTr
         listed=truth.public_labels[0],
         usage=truth.usage,
         verified_from=truth.verified_from,
-        verified=truth.verified_labels,
-        search_steps=search_steps(truth.verified_from),
+        verified=verified,
+        search_steps=steps,
         boxes_from=truth.boxes_from,
         groups_from=truth.groups_from,
         boxes=truth.boxes,
         groups=truth.group_boxes,
-        candidates_from=_candidates_from(truth.boxes_from, truth.groups_from),
+        candidates_from=candidates_from,
         **_ancestors(truth, wanted=expand_predictions),
     )
 
 
+def _derived_arrays(truth: DetectionTruth) -> tuple[NDArray[np.int32], int, NDArray[np.int32]]:
+    """Return ``verified``, ``search_steps`` and ``candidates_from`` of a :class:`KernelTruth`."""
+    verified, steps = searchable(truth.verified_labels, truth.verified_from)
+    return verified, steps, _candidates_from(truth.boxes_from, truth.groups_from)
+
+
 def _candidates_from(boxes_from: NDArray[np.int32], groups_from: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return the attribute ``candidates_from`` of :class:`~evaluator.kernels.detection.state.KernelTruth`."""
+    """Return, for each group-of box, the number of ordinary boxes beside earlier group-of boxes; shape (G + 1,).
+
+    A box is beside a group-of box if it has the same class in the same image. The last element of the result is the
+    number of all such boxes. The parameters are the arrays of :class:`KernelTruth`.
+    """
     groups = np.diff(groups_from)
     positions = np.flatnonzero(groups)
     boxes, groups = boxes_from[positions + 1] - boxes_from[positions], groups[positions]
@@ -94,7 +106,7 @@ def without_annotations(truth: KernelTruth) -> KernelTruth:
     A kernel needs only images and labels to read a submission without matching its predictions. A class is verified in
     an image if its presence or absence is known.
     """
-    return truth._replace(**_read_only(_no_annotations(len(truth.usage))))
+    return truth._replace(search_steps=0, **_read_only(_no_annotations(len(truth.usage))))
 
 
 def _no_annotations(images: int) -> dict[str, NDArray[Any]]:

@@ -17,7 +17,7 @@ from evaluator.kernels.relationships import state as kernels
 from evaluator.kernels.relationships.rows import read_rows
 from evaluator.kernels.relationships.state import KernelTruth, RelationshipState
 from evaluator.kernels.relationships.strings import read_strings
-from evaluator.kernels.text.csv_blocks import Batch, search_steps
+from evaluator.kernels.text.csv_blocks import Batch, searchable
 from evaluator.kernels.text.lookup import TextIndex, index_of
 from evaluator.tracks.relationships.truth import RelationshipsTruth
 from evaluator.tracks.shared.fast import Bytes, FileHeader
@@ -39,7 +39,7 @@ def kernel_truth(truth: RelationshipsTruth, *, explains: bool = False) -> Kernel
     codes = NO_CODES
     if explains:
         codes = np.stack(truth.keys.decode(truth.triplets), axis=1).astype(np.int32)
-    labels, absent = derived(truth, "labels and whether they are absent", lambda: _verified(truth))
+    (labels, steps), absent = derived(truth, "labels and whether they are absent", lambda: _verified(truth))
     for array in (closed, codes):
         array.flags.writeable = False
     return KernelTruth(
@@ -50,7 +50,7 @@ def kernel_truth(truth: RelationshipsTruth, *, explains: bool = False) -> Kernel
         usage=truth.usage,
         verified_from=truth.image_labels_from,
         verified_labels=labels,
-        search_steps=search_steps(truth.image_labels_from),
+        search_steps=steps,
         absent=absent,
         triplets_from=truth.triplets_from,
         triplets=truth.triplets,
@@ -60,12 +60,14 @@ def kernel_truth(truth: RelationshipsTruth, *, explains: bool = False) -> Kernel
     )
 
 
-def _verified(truth: RelationshipsTruth) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
-    """Return the verified labels of all images, and an array that is 1 where no triplet of the image has the label."""
-    labels, absent = truth.image_labels >> 1, (truth.image_labels & 1).astype(np.uint8)
-    for array in (labels, absent):
-        array.flags.writeable = False
-    return labels, absent
+def _verified(truth: RelationshipsTruth) -> tuple[tuple[NDArray[np.int32], int], NDArray[np.uint8]]:
+    """Return the verified labels of all images, to be searched, and 1 for each label that no triplet of its image has.
+
+    See :func:`~evaluator.kernels.text.csv_blocks.searchable`.
+    """
+    absent = (truth.image_labels & 1).astype(np.uint8)
+    absent.flags.writeable = False
+    return searchable(truth.image_labels >> 1, truth.image_labels_from), absent
 
 
 def public_kernel_truth(truth: RelationshipsTruth) -> KernelTruth:

@@ -15,7 +15,7 @@ from evaluator.kernels.text.csv_blocks import (
     find_cell_ends,
     numbers_of,
     position_in,
-    search_steps,
+    searchable,
 )
 from evaluator.kernels.text.lookup import index_of
 
@@ -86,6 +86,22 @@ def test_texts_with_a_common_beginning_have_different_codes(length: int) -> None
     assert codes.tolist() == [0, 1, 2, -1]
 
 
+def test_successive_texts_with_an_equal_beginning_have_different_codes() -> None:
+    known = ["a" * 16, "a" * 17, "a" * 15, "b"]
+    asked = [1, 0, 1, 1, 0, 0, 2, 3, 3, 2, 0]
+    data, stop = laid_out([cell for code in asked for cell in (known[code], "x")])
+    codes = np.empty(len(asked), np.int64)
+    assert codes_of(data, ends_in(data, stop), 0, 2, index_of(known), True, codes)
+    assert codes.tolist() == asked
+
+
+def test_an_unknown_text_does_not_get_the_code_of_the_text_before_it() -> None:
+    data, stop = laid_out(["a" * 16, "a" * 17, "a" * 16, "b", "b", "a" * 15])
+    codes = np.empty(6, np.int64)
+    assert codes_of(data, ends_in(data, stop), 0, 1, index_of(["a" * 16]), False, codes)
+    assert codes.tolist() == [0, -1, 0, -1, -1, -1]
+
+
 @pytest.mark.parametrize(("asked", "closed", "sound"), [("b", False, True), ("b", True, False), ('"a"', False, False)])
 def test_an_unknown_text_is_valid_if_it_is_plain_and_the_list_is_open(asked: str, closed: bool, sound: bool) -> None:
     data, stop = laid_out(["a", asked])
@@ -96,7 +112,7 @@ def test_an_unknown_text_is_valid_if_it_is_plain_and_the_list_is_open(asked: str
 @given(st.lists(st.sets(st.integers(0, 60)).map(sorted), max_size=5))
 def test_a_code_is_found_only_in_the_given_range(ranges: list[list[int]]) -> None:
     starts = np.append(0, np.cumsum([*map(len, ranges)], dtype=np.int32)).astype(np.int32)
-    codes, steps = np.array([*chain.from_iterable(ranges)], np.int32), search_steps(starts)
+    codes, steps = searchable(np.array([*chain.from_iterable(ranges)], np.int32), starts)
     for first, codes_of_range in zip(starts.tolist(), ranges, strict=False):
         for code in range(-1, 62):
             found = first + codes_of_range.index(code) if code in codes_of_range else -1
@@ -105,6 +121,5 @@ def test_a_code_is_found_only_in_the_given_range(ranges: list[list[int]]) -> Non
 
 @pytest.mark.parametrize("size", [0, 1, 15, 16, 17, 31, 32, 33, 64, 200])
 def test_the_longest_range_is_searched_completely(size: int) -> None:
-    codes = np.arange(size, dtype=np.int32)
-    steps = search_steps(np.array([0, size], np.int32))
+    codes, steps = searchable(np.arange(size, dtype=np.int32), np.array([0, size], np.int32))
     assert [position_in(codes, 0, size, code, steps) for code in range(-1, size + 1)] == [-1, *range(size), -1]
