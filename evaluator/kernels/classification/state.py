@@ -70,10 +70,10 @@ class ClassificationState(NamedTuple):
         Position of each label of the current image in ``KernelTruth.verified``, or its spare position if the label is
         not verified in the image; see :func:`spare_position`. The last element is for unknown labels. All elements are
         spare positions while no image is being processed.
-    highest : float64 array of shape (V + labels + 1,)
-        Highest confidence that was read for each verified label; -inf if there is none. The spare positions, which
-        follow, receive the confidences of labels that are not scored. They are stored like all others, so that the
-        running time does not reveal which labels are verified.
+    highest : float64 array of shape (P + labels + 1,)
+        Highest confidence that was read for each element of ``KernelTruth.verified``, whose length is P; -inf if there
+        is none. The spare positions, which follow, receive the confidences of labels that are not scored. They are
+        stored like all others, so that the running time does not reveal which labels are verified.
     """
 
     counts: NDArray[np.int64]

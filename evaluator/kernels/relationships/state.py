@@ -32,7 +32,7 @@ class KernelTruth(NamedTuple):
         IGNORED, PUBLIC or PRIVATE; see :mod:`evaluator.kernels.reading`.
     verified_from : int32 array of shape (images + 1,)
         Position in ``verified_labels`` of the first label of each image.
-    verified_labels : int32 array
+    verified_labels : int32 array of shape (V + 16 * search_steps,)
         The labels that are verified in each image, ascending in each image.
     search_steps : int64
         Number of steps to search the verified labels of an image; see

@@ -199,19 +199,20 @@ def codes_of(data, ends, first, step, index, closed, codes):
     codes : int64 array
         Receives the codes, -1 for unknown strings; its length is the number of cells to read.
     """
-    one, two, size, code = _0, _0, np.int64(0), np.int64(-1)
+    one, two, size, code = _0, _0, np.int64(-1), np.int64(-1)
     for row in range(len(codes)):
         cell = np.uint64(first + row * step)
         begin, previous = ends[cell] + 1, (one, two, size)
         size = ends[cell + _1] - begin
         one, two = short_words(data, begin, min(size, 16))
-        # Successive rows often have the same image.
-        if code < 0 or size > 16 or previous != (one, two, size):
+        # Successive rows often have the same image. A string that is not in the index is not looked up again either.
+        # Otherwise, the running time would reveal which labels are in the ground truth.
+        if size > 16 or previous != (one, two, size):
             code = code_of_short(one, two, size, index)
-        if code < 0:
-            code, accepted = _code_of_any(data, begin, begin + size, index, closed)
-            if not accepted:
-                return False
+            if code < 0:
+                code, accepted = _code_of_any(data, begin, begin + size, index, closed)
+                if not accepted:
+                    return False
         codes[np.uint64(row)] = code
     return True
 

@@ -34,11 +34,7 @@ def kernel_arrays(
 
 def kernel_truth(truth: ClassificationTruth) -> KernelTruth:
     """Return the arrays of a ground truth in the form that the kernels expect."""
-    if not truth.has_kernel_arrays:
-        truth = derived(truth, "arrays of kernels", lambda: _with_kernel_arrays(truth))
-    verified, steps = derived(
-        truth, "verified labels to search", lambda: searchable(truth.verified_labels, truth.verified_from)
-    )
+    truth, verified, steps = derived(truth, "arrays of kernels", lambda: _with_kernel_arrays(truth))
     return KernelTruth(
         images=TextIndex(*truth.image_index),
         labels=TextIndex(*truth.label_index),
@@ -50,9 +46,12 @@ def kernel_truth(truth: ClassificationTruth) -> KernelTruth:
     )
 
 
-def _with_kernel_arrays(truth: ClassificationTruth) -> ClassificationTruth:
-    added = kernel_arrays(truth.verified, truth.images, truth.labels, labels_listed=truth.labels_listed)
-    return replace(truth, arrays={**truth.arrays, **added})
+def _with_kernel_arrays(truth: ClassificationTruth) -> tuple[ClassificationTruth, NDArray[np.int32], int]:
+    """Return the ground truth with the arrays of kernels, and its verified labels to be searched (``searchable``)."""
+    if not truth.has_kernel_arrays:
+        added = kernel_arrays(truth.verified, truth.images, truth.labels, labels_listed=truth.labels_listed)
+        truth = replace(truth, arrays={**truth.arrays, **added})
+    return truth, *searchable(truth.verified_labels, truth.verified_from)
 
 
 def public_kernel_truth(truth: ClassificationTruth) -> KernelTruth:

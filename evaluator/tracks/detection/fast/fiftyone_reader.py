@@ -35,7 +35,7 @@ class Labelled(NamedTuple):
     @classmethod
     def of(cls, truth: DetectionTruth, arrays: KernelTruth) -> Self:
         """Return the part of ``truth`` that FiftyOne's rules use. ``arrays`` is ``truth`` converted for the kernels."""
-        found = cls(np.empty(len(arrays.verified), bool), np.zeros((3, 2, len(truth.labels)), np.int64))
+        found = cls(np.empty(arrays.verified_from[-1], bool), np.zeros((3, 2, len(truth.labels)), np.int64))
         find_labelled(arrays, truth.labelled, *found)
         for array in found:
             array.flags.writeable = False

@@ -62,12 +62,12 @@ class BlockReader(KernelReader[DetectionState]):
         prediction, and the rows of an image may be anywhere in the file.
         """
         truth = self.truth
-        boxes, groups = len(truth.boxes), len(truth.groups)
-        best_confidences = np.full(boxes + BATCH_ROWS, UNCLAIMED)
-        best_confidences[boxes:] = np.inf
         if self.header.kaggle:
             boxes, groups = most_objects(truth)
             best_confidences = np.full(boxes, UNCLAIMED)
+        else:
+            boxes, groups = len(truth.boxes), len(truth.groups)
+            best_confidences = np.append(np.full(boxes, UNCLAIMED), np.full(BATCH_ROWS, np.inf))
         return DetectionState(
             counts=np.zeros(kernels.COUNTS, np.int64),
             named=np.zeros(len(truth.usage), np.uint8),

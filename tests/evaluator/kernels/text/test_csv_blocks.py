@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from evaluator.kernels.text import bits, csv_blocks
 from evaluator.kernels.text.csv_blocks import (
     BATCH_ROWS,
     Batch,
@@ -17,7 +18,7 @@ from evaluator.kernels.text.csv_blocks import (
     position_in,
     searchable,
 )
-from evaluator.kernels.text.lookup import index_of
+from evaluator.kernels.text.lookup import TextIndex, code_of_short, index_of
 
 CELLS = st.lists(st.text("ab0./-", max_size=20), max_size=300)
 ENDS = st.sampled_from([b",", b"\n", b" ", b"\t", b"\r"])
@@ -100,6 +101,25 @@ def test_an_unknown_text_does_not_get_the_code_of_the_text_before_it() -> None:
     codes = np.empty(6, np.int64)
     assert codes_of(data, ends_in(data, stop), 0, 1, index_of(["a" * 16]), False, codes)
     assert codes.tolist() == [0, -1, 0, -1, -1, -1]
+
+
+@pytest.mark.parametrize("known", [["a" * 16], ["b"]])
+def test_a_repeated_text_is_looked_up_once_whether_it_is_known_or_not(
+    known: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_up = []
+
+    def look_up(one: int, two: int, size: int, index: TextIndex) -> int:
+        looked_up.append(size)
+        return int(code_of_short(one, two, size, index))
+
+    monkeypatch.setattr(csv_blocks, "short_words", bits._checked_short_words)
+    monkeypatch.setattr(csv_blocks, "code_of_short", look_up)
+    data, stop = laid_out(["a" * 16] * BATCH_ROWS)
+    codes = np.empty(BATCH_ROWS, np.int64)
+    assert codes_of.py_func(data, ends_in(data, stop), 0, 1, index_of(known), False, codes)
+    assert set(codes.tolist()) == {0 if known == ["a" * 16] else -1}
+    assert looked_up == [16]
 
 
 @pytest.mark.parametrize(("asked", "closed", "sound"), [("b", False, True), ("b", True, False), ('"a"', False, False)])
