@@ -14,7 +14,7 @@ from evaluator.prepared import Mapped
 from evaluator.truth import Truth
 
 # Number of ground truths whose data this process keeps. The data of a ground truth with 100,000 images and 500 classes
-# takes 40 MB.
+# takes about 50 MB.
 KEPT_TRUTHS = 2
 _KEPT: OrderedDict[tuple[Path, Identity], dict[Hashable, Any]] = OrderedDict()
 

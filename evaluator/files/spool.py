@@ -56,7 +56,7 @@ class Spool:
         self.size += len(data)
 
     def _refuse_full_disk(self, file: IO[bytes], size: int) -> None:
-        """Raise OSError if the file would become larger than the free space on the disk."""
+        """Raise OSError if ``size``, the next size of the file in bytes, is larger than the free space on the disk."""
         disk = os.fstatvfs(file.fileno())
         if disk.f_bavail * disk.f_frsize < size:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

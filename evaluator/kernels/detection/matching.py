@@ -42,7 +42,7 @@ def unscored_class(truth, label):
 
 @inlined
 def write_entry(truth, state, at, confidence, label, image, kind):
-    """Write curve entry ``at``. If the image is not scored, the entry gets the class of :func:`unscored_class`."""
+    """Write a curve entry at index ``at``. If the image is not scored, its class is that of :func:`unscored_class`."""
     usage = truth.usage[image]
     if usage == IGNORED:
         label = unscored_class(truth, label)
@@ -289,7 +289,7 @@ def finish_all_images(truth, state, group_kind):
     for image in range(len(truth.usage)):
         for position in range(truth.verified_from[image], truth.verified_from[image + 1]):
             for box in range(truth.boxes_from[position], truth.boxes_from[position + 1]):
-                # The CPU could not predict a branch, so the next entry is written again if this one is not needed.
+                # The next entry overwrites this one if no detection claims the box. The CPU could not predict a branch.
                 best = state.best_confidences[box]
                 write_entry(truth, state, entries, best, np.int64(truth.verified[position]), image, HIT)
                 entries += best != UNCLAIMED

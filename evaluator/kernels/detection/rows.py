@@ -17,6 +17,7 @@ from evaluator.kernels.reading import (
     UNCLAIMED,
     UNKNOWN_IMAGES,
     UNKNOWN_LABELS,
+    is_usual,
 )
 from evaluator.kernels.text.bits import prefetch
 from evaluator.kernels.text.csv_blocks import BATCH, CODES_PER_LINE, position_in
@@ -78,18 +79,11 @@ def _find_positions(truth, state, batch, rows):
 
 @inlined
 def _find_usual(batch, rows):
-    """Write whether each row has only usual values to ``batch.usual``.
-
-    These values are not counted by :func:`evaluator.kernels.reading.count_unusual`. The loop has no branches, so the
-    compiler can process several rows with one instruction.
-    """
+    """Write whether each row has only usual values to ``batch.usual``; see :func:`is_usual`."""
     confidences = batch.numbers[0]
     x_min, x_max, y_min, y_max = batch.numbers[1], batch.numbers[2], batch.numbers[3], batch.numbers[4]
     for row in range(rows):
-        usual = (confidences[row] >= 0.0) & (confidences[row] <= 1.0)
-        usual &= (x_min[row] >= 0.0) & (x_min[row] < x_max[row]) & (x_max[row] <= 1.0)
-        usual &= (y_min[row] >= 0.0) & (y_min[row] < y_max[row]) & (y_max[row] <= 1.0)
-        batch.usual[row] = usual
+        batch.usual[row] = is_usual(confidences[row], (x_min[row], x_max[row], y_min[row], y_max[row]))
 
 
 @inlined

@@ -76,7 +76,8 @@ def position_in(codes, first, stop, code, steps):
         See :func:`searchable`.
     """
     found = np.int64(-1)
-    # The range begins in the first step, so the first equal code is in the range if any code of the range is equal.
+    # The search goes from the last step to the first, so it finds the lowest index of the code from ``first`` on. If
+    # the code is in the range, this is its index there. Otherwise, the index is not lower than ``stop``.
     for step in range(steps - 1, -1, -1):
         begin = first + step * CODES_PER_LINE
         equal = _equal_at(codes, begin, code)
@@ -205,8 +206,9 @@ def codes_of(data, ends, first, step, index, closed, codes):
         begin, previous = ends[cell] + 1, (one, two, size)
         size = ends[cell + _1] - begin
         one, two = short_words(data, begin, min(size, 16))
-        # Successive rows often have the same image. A string that is not in the index is not looked up again either.
-        # Otherwise, the running time would reveal which labels are in the ground truth.
+        # Successive rows often have the same image, so a string that equals the previous one is not looked up again.
+        # This applies to unknown strings, too. Otherwise, the running time would reveal which labels are in the ground
+        # truth.
         if size > 16 or previous != (one, two, size):
             code = code_of_short(one, two, size, index)
             if code < 0:

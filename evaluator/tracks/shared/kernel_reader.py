@@ -63,7 +63,10 @@ class KernelReader(Generic[State]):
         return int(np.count_nonzero(self.state.named) + self.state.counts[UNKNOWN_IMAGES])
 
     def make_room_for_hashes(self, stop: int) -> None:
-        """Make room for the hashes of unknown images in a block of ``stop`` bytes. Only the Kaggle layout needs it."""
+        """Make room for the hashes of all unknown images that a block of ``stop`` bytes can contain.
+
+        Hashes are stored only in the Kaggle layout.
+        """
         lines = stop // BYTES_PER_LINE + 1
         if self.header.kaggle and lines > len(self.state.unknown_image_hashes):
             self.state = self.state._replace(unknown_image_hashes=np.empty(lines, np.uint64))

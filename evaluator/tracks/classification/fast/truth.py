@@ -34,24 +34,26 @@ def kernel_arrays(
 
 def kernel_truth(truth: ClassificationTruth) -> KernelTruth:
     """Return the arrays of a ground truth in the form that the kernels expect."""
-    truth, verified, steps = derived(truth, "arrays of kernels", lambda: _with_kernel_arrays(truth))
+    complete = truth
+    if not truth.has_kernel_arrays:
+        complete = derived(truth, "arrays of kernels", lambda: _with_kernel_arrays(truth))
+    verified, steps = derived(
+        truth, "verified labels to search", lambda: searchable(complete.verified_labels, complete.verified_from)
+    )
     return KernelTruth(
-        images=TextIndex(*truth.image_index),
-        labels=TextIndex(*truth.label_index),
+        images=TextIndex(*complete.image_index),
+        labels=TextIndex(*complete.label_index),
         closed=_closed(truth),
         listed=truth.public_labels[0],
-        verified_from=truth.verified_from,
+        verified_from=complete.verified_from,
         verified=verified,
         search_steps=steps,
     )
 
 
-def _with_kernel_arrays(truth: ClassificationTruth) -> tuple[ClassificationTruth, NDArray[np.int32], int]:
-    """Return the ground truth with the arrays of kernels, and its verified labels to be searched (``searchable``)."""
-    if not truth.has_kernel_arrays:
-        added = kernel_arrays(truth.verified, truth.images, truth.labels, labels_listed=truth.labels_listed)
-        truth = replace(truth, arrays={**truth.arrays, **added})
-    return truth, *searchable(truth.verified_labels, truth.verified_from)
+def _with_kernel_arrays(truth: ClassificationTruth) -> ClassificationTruth:
+    added = kernel_arrays(truth.verified, truth.images, truth.labels, labels_listed=truth.labels_listed)
+    return replace(truth, arrays={**truth.arrays, **added})
 
 
 def public_kernel_truth(truth: ClassificationTruth) -> KernelTruth:

@@ -13,10 +13,7 @@ from evaluator.kernels.detection.overfull import match_collected
 from evaluator.kernels.detection.rows import merge, read_rows
 from evaluator.kernels.detection.state import DetectionState, KernelTruth
 from evaluator.kernels.detection.strings import read_strings
-from evaluator.kernels.reading import (
-    ENTRIES,
-    UNCLAIMED,
-)
+from evaluator.kernels.reading import ENTRIES, UNCLAIMED
 from evaluator.kernels.text.csv_blocks import BATCH_ROWS, Batch
 from evaluator.report import ReferenceNeeded
 from evaluator.tracks.detection.fast.overfull import capped, collected, joined

@@ -42,17 +42,13 @@ def kernel_truth(truth: DetectionTruth, *, expand_predictions: bool) -> KernelTr
 
 
 def _derived_arrays(truth: DetectionTruth) -> tuple[NDArray[np.int32], int, NDArray[np.int32]]:
-    """Return ``verified``, ``search_steps`` and ``candidates_from`` of a :class:`KernelTruth`."""
+    """Return three attributes of a :class:`KernelTruth`: ``verified``, ``search_steps`` and ``candidates_from``."""
     verified, steps = searchable(truth.verified_labels, truth.verified_from)
     return verified, steps, _candidates_from(truth.boxes_from, truth.groups_from)
 
 
 def _candidates_from(boxes_from: NDArray[np.int32], groups_from: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return, for each group-of box, the number of ordinary boxes beside earlier group-of boxes; shape (G + 1,).
-
-    A box is beside a group-of box if it has the same class in the same image. The last element of the result is the
-    number of all such boxes. The parameters are the arrays of :class:`KernelTruth`.
-    """
+    """Return the attribute ``candidates_from`` of :class:`~evaluator.kernels.detection.state.KernelTruth`."""
     groups = np.diff(groups_from)
     positions = np.flatnonzero(groups)
     boxes, groups = boxes_from[positions + 1] - boxes_from[positions], groups[positions]
