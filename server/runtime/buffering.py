@@ -57,17 +57,15 @@ def buffered_bytes(request: Any) -> int:
 
 
 class BufferingWorker(ThreadWorker):
-    """A variant of Gunicorn's `gthread` worker with its own code for receiving, sending and closing.
-
-    It keeps the thread pool and the shutdown procedure of `gthread`.
-    """
+    """Gunicorn's `gthread` worker with other code for receiving, sending and closing. Its thread pool is kept."""
 
     def init_process(self) -> None:
         self.incoming, self.outgoing = (DiskSpace(SPACE_IN_UPLOADS * settings.UPLOAD_MAX_BYTES) for _ in range(2))
         self.waiting: dict[Connection, Callable[[Connection, socket], None]] = {}
         most_of_one = min(settings.ADDRESS_MAX_CONNECTIONS, self.worker_connections * 3 // 5)
         self.shares: Shares[Connection] = Shares(most=self.worker_connections, most_of_one=most_of_one)
-        self.newcomers: list[Connection] = []
+        self.newcomers: list[Connection] = []  # the connections accepted in the current round of the event loop
+        self.newest: Connection | None = None
         self.lacks_descriptors = False
         self.checked_at = 0.0
         super().init_process()
@@ -98,6 +96,7 @@ class BufferingWorker(ThreadWorker):
         self.shares.enter(address)
         self.wait(connection, self.receive, seconds=TIMEOUT_SECONDS)
         self.newcomers.append(connection)
+        self.newest = connection
 
     def wait(
         self,
@@ -263,12 +262,13 @@ class BufferingWorker(ThreadWorker):
     def drop_surplus(self) -> None:
         """Close connections if there are too many of them, or if the process had no file descriptor for a new one.
 
+        This is checked in each round, because threads may be using all connections when the process becomes full.
         `accept` closes no connection, because the current round of the event loop may still contain events for it.
         """
         for newcomer in self.newcomers:
-            if newcomer in self.waiting and (surplus := self.shares.surplus(newcomer, newcomer.address)):
+            if newcomer in self.waiting and (surplus := self.shares.surplus(newcomer.address)):
                 self.drop(surplus)
-        if self.lacks_descriptors and (worst := self.shares.worst()):
+        if (self.shares.is_full or self.lacks_descriptors) and (worst := self.shares.worst(self.newest)):
             self.drop(worst)
         self.newcomers, self.lacks_descriptors = [], False
 

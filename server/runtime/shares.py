@@ -92,15 +92,13 @@ class Shares(Generic[C]):
         """Return whether a client address has more connections to this process than one address may have."""
         return address != UNKNOWN and self.of[address].count > self.most_of_one
 
-    def surplus(self, newcomer: C, address: str) -> C | None:
-        """Return the connection to close after `newcomer` was accepted from `address`, or None to close none.
+    @property
+    def is_full(self) -> bool:
+        return self.count >= self.most
 
-        If the address has too many connections, its oldest idle connection is returned, or None if none of them is
-        idle. If the whole process has too many, the result is that of `worst`.
-        """
-        if self.is_over(address):
-            return next(iter(self.of[address].idle), None)
-        return self.worst(newcomer) if self.count >= self.most else None
+    def surplus(self, address: str) -> C | None:
+        """Return the connection to close because this address has too many, or None if it has few or none is idle."""
+        return next(iter(self.of[address].idle), None) if self.is_over(address) else None
 
     def worst(self, newcomer: C | None = None) -> C | None:
         """Return the connection to close first, or None if no connection waits for its client.

@@ -5,12 +5,14 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from threading import Event
 
 import pytest
 from pytest_django import Settings
 
 from server.runtime import buffering, spools
-from server.runtime.shares import UNKNOWN, Shares
+from server.runtime.buffering import BufferingWorker
+from server.runtime.connections import Connection, NextStep
 from tests.server.serving import LARGE, Application, answer, connect, request, serving
 
 pytestmark = pytest.mark.enable_socket
@@ -107,6 +109,24 @@ def test_stalled_bodies_from_many_addresses_do_not_block_others(
     assert [served(port, f"127.0.2.{number + 1}") for number in range(5)] == [200] * 5
 
 
+def test_a_process_that_threads_kept_full_accepts_connections_again(
+    port: int, open_many: Callable[..., list[socket.socket]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When the last connection is accepted, none can be closed for the next one: all are in use by threads."""
+    released, handle = Event(), BufferingWorker.handle
+
+    def handle_when_released(worker: BufferingWorker, connection: Connection) -> NextStep:
+        released.wait(10)
+        return handle(worker, connection)
+
+    monkeypatch.setattr(BufferingWorker, "handle", handle_when_released)
+    for number in range(CONNECTIONS):
+        open_many(1, request(length=60_000), f"127.0.1.{number + 1}")
+    time.sleep(0.5)  # Wait until the server has accepted all connections.
+    released.set()
+    assert served(port, OTHER) == 200
+
+
 def test_a_body_that_arrives_steadily_is_not_closed_for_others(
     port: int, open_many: Callable[..., list[socket.socket]]
 ) -> None:
@@ -159,79 +179,6 @@ class TestBehindAProxy:
             for number in range(2 * OF_ONE):
                 proxy.sendall(self.of(f"192.0.2.{number // 2}", 5) + b"small")
                 assert answer(proxy) == (200, b"5 POST")
-
-
-class TestShares:
-    def shares(self, **held: int) -> Shares[str]:
-        """Return a `Shares` object with the given connections. It selects the connection to close if too many are open.
-
-        `held` maps each client address to its number of connections. Here, addresses are names. If a name begins with
-        `steady` or `busy`, its connections are in the middle of requests. Those of `steady` names proceed at a steady
-        speed. Those of `busy` names count as slow, because their speed is not known. All other connections are idle.
-        """
-        shares: Shares[str] = Shares(most=80, most_of_one=50)
-        for address, count in held.items():
-            for number in range(count):
-                shares.enter(address)
-                shares.add_waiting(f"{address} {number}", address, idle=not address.startswith(("busy", "steady")))
-                shares.update_pace(f"{address} {number}", address, is_steady=address.startswith("steady"))
-        return shares
-
-    def test_the_oldest_connection_of_the_address_with_the_most_connections_is_closed(self) -> None:
-        shares = self.shares(few=3, many=10)
-        assert shares.worst() == "many 0"
-        shares.remove_waiting("many 0", "many")
-        assert shares.worst() == "many 1"
-
-    @pytest.mark.parametrize(
-        ("held", "worst"),
-        [
-            # The address with the most idle or slow connections loses one, even if all of its connections are slow.
-            ({"busy": 11, "early": 10}, "busy 0"),
-            # An address with more than 8 slow connections loses one, even if another address has more connections that
-            # are steady.
-            ({"steady": 40, "busy": 9}, "busy 0"),
-            # No address has more than 8 slow connections, so the address with more than 8 steady connections loses one.
-            ({"busy": 8, "steady": 9}, "steady 0"),
-            # No address has more than 8 connections. Most connections are steady, so the oldest steady one is closed.
-            ({"steady1": 8, "steady2": 8, "early": 1}, "steady1 0"),
-            # No address has more than 8 connections. Most are slow or idle, so the oldest of these is closed.
-            ({"steady": 8, "busy1": 8, "busy2": 8}, "busy1 0"),
-            ({"busy": 1, "early": 1}, "busy 0"),
-        ],
-    )
-    def test_the_connection_that_stores_the_most_data_is_closed(self, held, worst) -> None:
-        assert self.shares(**held).worst() == worst
-
-    def test_a_new_connection_is_never_chosen_to_make_room_for_itself(self) -> None:
-        shares = self.shares(new=1)
-        assert shares.worst("new 0") is None
-        shares = self.shares(new=1, steady=1)
-        assert shares.worst("new 0") == "steady 0"
-
-    def test_an_idle_connection_is_closed_before_busy_ones_of_its_address(self) -> None:
-        shares = self.shares(busy=9)
-        shares.enter("busy")
-        shares.add_waiting("idle", "busy", idle=True)
-        assert (shares.worst(), shares.worst("idle")) == ("idle", "busy 0")
-
-    def test_a_client_that_slows_down_is_closed_first_again(self) -> None:
-        shares = self.shares(steady=9, busy=9)
-        assert shares.worst() == "busy 0"
-        for number in range(9):
-            shares.update_pace(f"steady {number}", "steady", is_steady=False)
-        assert shares.worst() == "steady 0"
-
-    def test_connections_that_no_longer_wait_are_not_closed(self) -> None:
-        shares = self.shares(steady=1, busy=1, idle=1)
-        for address in ("steady", "busy", "idle"):
-            shares.remove_waiting(f"{address} 0", address)
-        assert shares.worst() is None
-
-    def test_connections_of_unknown_senders_have_no_share(self) -> None:
-        shares = self.shares(**{UNKNOWN: 70})
-        assert shares.surplus("new", UNKNOWN) is None
-        assert shares.worst() == f"{UNKNOWN} 0"
 
 
 class TestDiskSpace:
