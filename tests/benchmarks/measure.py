@@ -1,13 +1,18 @@
 """Scores one file several times, and prints the lowest time and the peak memory of this process as JSON.
 
 Usage: `measure.py TRACK TRUTH FILE OPTIONS`. OPTIONS is JSON with the fields of `Options`.
+
+`measure.py TRACK TRUTH FILE OPTIONS OTHER` alternately scores the file against two ground truths. It prints the median
+of the quotients of two successive CPU times. Most of what makes one process slower than the next, such as its place in
+memory, affects both times.
 """
 
 import json
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from statistics import median
 from time import perf_counter, process_time
 from typing import Any
 
@@ -15,6 +20,8 @@ from evaluator.explanation import explanation
 from evaluator.report import Report
 from evaluator.request import Bootstrap, ReportOptions, Resources, ScoringRequest
 from evaluator.scoring import load_kernels, score
+
+LEAST_ROUNDS, MOST_ROUNDS, ENOUGH_SECONDS = 11, 101, 20.0
 
 
 @dataclass(frozen=True)
@@ -39,7 +46,7 @@ class Options:
         return ReportOptions(curves=self.explained, explanation=self.explained, bootstrap=bootstrap)
 
 
-def main(track: str, truth: str, file: str, text: str) -> None:
+def main(track: str, truth: str, file: str, text: str, other: str = "") -> None:
     options = Options(**json.loads(text))
     load_kernels()
     request = ScoringRequest(
@@ -50,6 +57,9 @@ def main(track: str, truth: str, file: str, text: str) -> None:
         report=options.report,
         resources=Resources(threads=options.threads),
     )
+    if other:
+        print(json.dumps(compared(request, replace(request, truth=Path(other)))))
+        return
     cpu, wall, way = [], [], ""
     for _ in range(options.times):
         cpu_before, before = process_time(), perf_counter()
@@ -57,6 +67,20 @@ def main(track: str, truth: str, file: str, text: str) -> None:
         cpu.append(process_time() - cpu_before)
         wall.append(perf_counter() - before)
     print(json.dumps({"cpu": min(cpu), "wall": min(wall), "rss": peak(), "way": way}))
+
+
+def compared(one: ScoringRequest, other: ScoringRequest) -> float:
+    """Return the CPU time of one request, divided by that of another. Short requests are made more often."""
+    quotients: list[float] = []
+    began = process_time()
+    while len(quotients) < LEAST_ROUNDS or (len(quotients) < MOST_ROUNDS and process_time() - began < ENOUGH_SECONDS):
+        cpu = {}
+        for request in (one, other) if len(quotients) % 2 else (other, one):
+            before = process_time()
+            score(request)
+            cpu[request.truth] = process_time() - before
+        quotients.append(cpu[one.truth] / cpu[other.truth])
+    return median(quotients)
 
 
 def made(request: ScoringRequest, *, explained: bool) -> Report:

@@ -84,12 +84,22 @@ def scored(track: str, truth: Path, file: Path, *, way: str = FAST_PATH, **optio
 
     Return the lowest CPU time and wall time in seconds (`cpu`, `wall`) and the peak memory in bytes (`rss`).
     """
-    words = ["-m", "tests.benchmarks.measure", track, str(truth), str(file), json.dumps(options, default=str)]
-    done = subprocess.run([sys.executable, *words], cwd=ROOT, capture_output=True, text=True, check=True)
-    found: dict[str, Any] = json.loads(done.stdout)
+    found: dict[str, Any] = _measured(track, truth, file, options)
     if not found["way"].startswith(way):
         raise RuntimeError(f"{file} was scored in an unexpected way: {found['way']}")
     return found
+
+
+def cpu_between(track: str, truths: tuple[Path, Path], file: Path, **options: Any) -> float:
+    """Return the CPU time of scoring a file against one ground truth, divided by that against the other."""
+    one, other = truths
+    return float(_measured(track, one, file, options, other))
+
+
+def _measured(track: str, truth: Path, file: Path, options: dict[str, Any], *other: Path) -> Any:
+    words = ["-m", "tests.benchmarks.measure", track, truth, file, json.dumps(options, default=str), *other]
+    done = subprocess.run([sys.executable, *words], cwd=ROOT, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
 
 
 def cpu_of_scoring(track: str, truth: Path, file: Path, **options: Any) -> float:
