@@ -40,8 +40,8 @@ from evaluator.kernels.detection.explained import (
 )
 from evaluator.kernels.detection.explaining_in_turn import match_image
 from evaluator.kernels.detection.images_in_turn import TURNS
-from evaluator.kernels.detection.matching import clear_class_positions, set_class_positions, unscored_class
-from evaluator.kernels.detection.state import TRUTH, offsets_of
+from evaluator.kernels.detection.matching import clear_class_positions, set_class_positions
+from evaluator.kernels.detection.state import TRUTH, offsets_of, unscored_class
 from evaluator.kernels.jit import inlined, kernel, read_only
 from evaluator.kernels.reading import IGNORED as IGNORED_IMAGE
 from evaluator.kernels.reading import PRIVATE

@@ -14,8 +14,15 @@ from evaluator.kernels.curves.average_precision import HIT, MISS
 from evaluator.kernels.detection.comparing import coordinates_of
 from evaluator.kernels.detection.explained import PREDICTIONS
 from evaluator.kernels.detection.fiftyone import best_group, best_object, highest_overlap
-from evaluator.kernels.detection.matching import add_entry, clear_class_positions, unscored_class
-from evaluator.kernels.detection.state import MAX_PER_IMAGE_AND_CLASS, STATE, TRUTH, offsets_of
+from evaluator.kernels.detection.matching import clear_class_positions
+from evaluator.kernels.detection.state import (
+    MAX_PER_IMAGE_AND_CLASS,
+    STATE,
+    TRUTH,
+    add_entry,
+    offsets_of,
+    unscored_class,
+)
 from evaluator.kernels.jit import inlined, kernel, read_only, subroutine
 from evaluator.kernels.reading import UNCLAIMED
 

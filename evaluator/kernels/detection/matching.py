@@ -6,7 +6,7 @@ The reference implementations are ``evaluator.tracks.detection.scorer`` and ``ev
 import numpy as np
 from numba import types
 
-from evaluator.kernels import CROWD, LOWEST_CONFIDENCE
+from evaluator.kernels import LOWEST_CONFIDENCE
 from evaluator.kernels.curves.average_precision import HIT, MISS
 from evaluator.kernels.detection.state import (
     ALL_OF_IMAGE,
@@ -16,68 +16,54 @@ from evaluator.kernels.detection.state import (
     NO_ENTRY,
     STATE,
     TRUTH,
+    add_entry,
+    add_unscored,
     candidate_of,
+    write_entry,
 )
 from evaluator.kernels.jit import inlined, kernel, subroutine
 from evaluator.kernels.overlap import best_box, best_group, precedes
-from evaluator.kernels.reading import ENTRIES, IGNORED, PRIVATE, UNCLAIMED, count_unusual
+from evaluator.kernels.reading import ENTRIES, UNCLAIMED, count_unusual
 from evaluator.kernels.text.csv_blocks import position_in
 
 
 @inlined
-def unscored_class(truth, label):
-    """Return the class code of curve entries that have this label and are not scored. All unknown labels share a code.
+def claim_box(truth, state, at, entries, confidence, label, image):
+    """Record that a detection claims a box beside which there is no group-of box. Write the entry of the loser.
 
-    Curve entries are true and false positives with their confidences. See
-    :class:`evaluator.tracks.detection.entries.Entries` for the codes. The curves of entries that are not scored are
-    computed but not reported. Without these entries, running time and memory use would reveal which predictions are
-    scored.
+    Whether there is a loser decides only what is stored, because the CPU could not predict a branch. For the same
+    reason, a detection that claims no box is treated as if it had lost one of the additional boxes of the state.
+
+    Parameters
+    ----------
+    at : int64
+        Index of the box, or of an additional box, in ``state.best_confidences``.
+    entries : int64
+        Number of entries so far.
+
+    Returns
+    -------
+    best : float64
+        Confidence of the best detection so far, without the given one; UNCLAIMED if there was none.
+    entries : int64
+        The new number of entries.
     """
-    labels = len(truth.labels.starts) - 1
-    if label > labels:
-        # A value above the number of labels in the ground truth is already a class code from this function.
-        return label
-    return labels + 1 + (label if label >= 0 else labels)
+    best = state.best_confidences[at]
+    state.best_confidences[at] = max(best, confidence)
+    write_entry(truth, state, entries, min(best, confidence), label, image, MISS)
+    return best, entries + (best != UNCLAIMED)
 
 
 @inlined
-def write_entry(truth, state, at, confidence, label, image, kind):
-    """Write a curve entry at index ``at``. If the image is not scored, its class is that of :func:`unscored_class`."""
-    usage = truth.usage[image]
-    if usage == IGNORED:
-        label = unscored_class(truth, label)
-    state.confidences[at] = confidence
-    state.codes[at] = np.uint32(label * 4 + (usage == PRIVATE) * 2 + kind)
-    if len(state.entry_images):
-        state.entry_images[at] = image
+def _add_claimed(state, box, position, is_first):
+    """Record that a box has a best candidate, if the state keeps a list of these boxes.
 
-
-@inlined
-def add_entry(truth, state, confidence, label, image, kind):
-    """Append a curve entry; see :func:`write_entry`."""
-    at = state.counts[ENTRIES]
-    write_entry(truth, state, at, confidence, label, image, kind)
-    state.counts[ENTRIES] = at + 1
-
-
-@inlined
-def add_unscored(truth, state, confidence, label, image):
-    """Append an entry to a precision/recall curve for a prediction that is not scored.
-
-    Nothing is appended for the first :data:`~evaluator.kernels.CROWD` predictions of an image. Later predictions that
-    are not scored get an entry, so that the running time does not reveal which of them are scored.
+    ``is_first`` must be true if the box had none before. Otherwise, the list stays as it is.
     """
-    if state.image_predictions[image] > CROWD:
-        add_entry(truth, state, confidence, unscored_class(truth, label), image, MISS)
-
-
-@inlined
-def _add_claimed(state, box, position):
-    """Record that a box has a best candidate, if the state keeps a list of these boxes."""
     if len(state.claimed):
         at = state.counts[CLAIMED]
         state.claimed[at, 0], state.claimed[at, 1] = box, position
-        state.counts[CLAIMED] = at + 1
+        state.counts[CLAIMED] = at + is_first
 
 
 @inlined
@@ -107,7 +93,7 @@ def _claim_beside_groups(truth, state, offsets, threshold, image, position, targ
             state.best_confidences[at], candidate[0] = confidence, overlap
             candidate[1], candidate[2], candidate[3], candidate[4] = coordinates
             if best == UNCLAIMED:
-                _add_claimed(state, box, position)
+                _add_claimed(state, box, position, True)
                 return
             confidence, coordinates = best, displaced
     _add_loser(truth, state, offsets, threshold, image, position, confidence, coordinates)
@@ -135,15 +121,11 @@ def claim(truth, state, offsets, threshold, image, position, target, confidence,
     if truth.groups_from[position] < truth.groups_from[position + 1]:
         _claim_beside_groups(truth, state, offsets, threshold, image, position, target, confidence, coordinates)
         return
-    box = target[0]
-    if box >= 0:
-        best = state.best_confidences[box - offsets[0]]
-        state.best_confidences[box - offsets[0]] = max(best, confidence)
-        if best == UNCLAIMED:
-            _add_claimed(state, box, position)
-            return
-        confidence = min(best, confidence)
-    add_entry(truth, state, confidence, np.int64(truth.verified[position]), image, MISS)
+    box, label = target[0], np.int64(truth.verified[position])
+    at = box - offsets[0] if box >= 0 else np.int64(len(state.best_confidences) - 1)
+    best, entries = claim_box(truth, state, at, state.counts[ENTRIES], confidence, label, image)
+    state.counts[ENTRIES] = entries
+    _add_claimed(state, box, position, best == UNCLAIMED)
 
 
 @inlined

@@ -8,13 +8,12 @@ import numpy as np
 from numba import types
 
 from evaluator.kernels.detection.matching import (
-    add_unscored,
     clear_class_positions,
     finish_image,
     match_detection,
     set_class_positions,
 )
-from evaluator.kernels.detection.state import STATE, TRUTH, offsets_of
+from evaluator.kernels.detection.state import STATE, TRUTH, add_unscored, offsets_of
 from evaluator.kernels.jit import kernel
 from evaluator.kernels.overlap import best_box
 from evaluator.kernels.text.csv_blocks import position_in

@@ -4,8 +4,7 @@ import numpy as np
 from numba import types
 
 from evaluator.kernels import CROWD
-from evaluator.kernels.curves.average_precision import MISS
-from evaluator.kernels.detection.matching import add_prediction, claim, write_entry
+from evaluator.kernels.detection.matching import add_prediction, claim, claim_box
 from evaluator.kernels.detection.state import NONE_OF_IMAGE, STATE, TRUTH, candidate_of
 from evaluator.kernels.jit import inlined, kernel, subroutine
 from evaluator.kernels.overlap import best_box
@@ -113,8 +112,7 @@ def _choose(truth, state, batch, rows):
 def _match_chosen(truth, state, threshold, batch, rows):
     """Match rows with usual values, whose class has no group-of boxes.
 
-    The result is that of :func:`~evaluator.kernels.detection.matching.add_prediction`. Whether a box is hit, and
-    whether another detection has claimed it, decides only what is stored, because the CPU could not predict a branch.
+    The result is that of :func:`~evaluator.kernels.detection.matching.add_prediction`.
     """
     entries, no_box = state.counts[ENTRIES], np.int64(len(truth.boxes))
     for row in rows:
@@ -123,10 +121,7 @@ def _match_chosen(truth, state, threshold, batch, rows):
         confidence, coordinates = numbers[0] + 0.0, (numbers[1], numbers[2], numbers[3], numbers[4])
         box, overlap = best_box(truth.boxes, truth.boxes_from[position], truth.boxes_from[position + 1], coordinates)
         box = box if (box >= 0) & (overlap >= threshold) else no_box + row
-        best = state.best_confidences[box]
-        state.best_confidences[box] = max(best, confidence)
-        write_entry(truth, state, entries, min(best, confidence), batch.codes[LABEL, row], image, MISS)
-        entries += best != UNCLAIMED
+        _, entries = claim_box(truth, state, box, entries, confidence, batch.codes[LABEL, row], image)
     state.counts[ENTRIES] = entries
 
 

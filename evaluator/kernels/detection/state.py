@@ -1,4 +1,4 @@
-"""Defines the ground truth that the detection kernels read, and the state that they change."""
+"""Defines the ground truth that the detection kernels read, and the state that they change; appends curve entries."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,10 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
+from evaluator.kernels import CROWD
+from evaluator.kernels.curves.average_precision import MISS
 from evaluator.kernels.jit import inlined, read_only
+from evaluator.kernels.reading import ENTRIES, IGNORED, PRIVATE
 from evaluator.kernels.text.lookup import INDEX, TextIndex
 
 MAX_PER_IMAGE_AND_CLASS = 10_000
@@ -113,23 +116,22 @@ class DetectionState(NamedTuple):
     class_positions : int32 array of shape (labels,)
         Position of each class of the current image in ``KernelTruth.verified``; -1 for classes that are not verified
         in the image. All elements are -1 while no image is being processed.
-    best_confidences : float64 array of shape (boxes,) or (boxes + BATCH_ROWS,)
-        Confidence of the best detection so far that claims each box; UNCLAIMED if there is none. If the state holds the
-        data of all images, the last BATCH_ROWS elements are infinity: each row of a batch that claims no box is treated
-        as if it had lost one of these boxes.
+    best_confidences : float64 array of shape (boxes + BATCH_ROWS,)
+        Confidence of the best detection so far that claims each box; UNCLAIMED if there is none. The last BATCH_ROWS
+        elements are infinity: a detection that claims no box is treated as if it had lost one of these boxes.
     best_candidates : float64 array of shape (C, 5)
         Overlap and coordinates of this detection, for the boxes beside group-of boxes; see
         ``KernelTruth.candidates_from``.
-    claimed : int32 array of shape (boxes, 2), or (0, 2)
+    claimed : int32 array of shape (boxes + 1, 2), or (0, 2)
         The boxes that have a best candidate: index in ``KernelTruth.boxes``, and position of the class in
         ``KernelTruth.verified``. Their number is ``counts[CLAIMED]``. The list is kept only if the state holds the data
-        of one image at a time.
+        of one image at a time. The next element may have any value.
     group_confidences : float64 array of shape (groups,)
         Highest confidence among the detections that lie in each group-of box; UNCLAIMED if there is none.
     confidences, codes, entry_images : float64, uint32, int32 arrays of shape (capacity,)
         The entries of the curves; their number is ``counts[ENTRIES]``. The code is class × 4, plus 2 for a private
         image, plus the kind; see :mod:`evaluator.kernels.curves.average_precision`. Entries that are not scored have
-        the class :func:`evaluator.kernels.detection.matching.unscored_class`.
+        the class :func:`unscored_class`.
     collected_images, collected_labels, collected : int32, int32, float64 arrays of shapes (room,), (room,), (room, 5)
         The predictions that are stored; their number is ``counts[COLLECTED]``. The columns of ``collected`` are
         confidence, XMin, XMax, YMin, YMax.
@@ -191,3 +193,50 @@ def candidate_of(truth, position, box):
     """
     first = np.int64(truth.candidates_from[truth.groups_from[position]])
     return first + box - np.int64(truth.boxes_from[position])
+
+
+@inlined
+def unscored_class(truth, label):
+    """Return the class code of curve entries that have this label and are not scored. All unknown labels share a code.
+
+    Curve entries are true and false positives with their confidences. See
+    :class:`evaluator.tracks.detection.entries.Entries` for the codes. The curves of entries that are not scored are
+    computed but not reported. Without these entries, running time and memory use would reveal which predictions are
+    scored.
+    """
+    labels = len(truth.labels.starts) - 1
+    if label > labels:
+        # A value above the number of labels in the ground truth is already a class code from this function.
+        return label
+    return labels + 1 + (label if label >= 0 else labels)
+
+
+@inlined
+def write_entry(truth, state, at, confidence, label, image, kind):
+    """Write a curve entry at index ``at``. If the image is not scored, its class is that of :func:`unscored_class`."""
+    usage = truth.usage[image]
+    if usage == IGNORED:
+        label = unscored_class(truth, label)
+    state.confidences[at] = confidence
+    state.codes[at] = np.uint32(label * 4 + (usage == PRIVATE) * 2 + kind)
+    if len(state.entry_images):
+        state.entry_images[at] = image
+
+
+@inlined
+def add_entry(truth, state, confidence, label, image, kind):
+    """Append a curve entry; see :func:`write_entry`."""
+    at = state.counts[ENTRIES]
+    write_entry(truth, state, at, confidence, label, image, kind)
+    state.counts[ENTRIES] = at + 1
+
+
+@inlined
+def add_unscored(truth, state, confidence, label, image):
+    """Append an entry to a precision/recall curve for a prediction that is not scored.
+
+    Nothing is appended for the first :data:`~evaluator.kernels.CROWD` predictions of an image. Later predictions that
+    are not scored get an entry, so that the running time does not reveal which of them are scored.
+    """
+    if state.image_predictions[image] > CROWD:
+        add_entry(truth, state, confidence, unscored_class(truth, label), image, MISS)

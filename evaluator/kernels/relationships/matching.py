@@ -107,28 +107,33 @@ def place_of(truth, image, labels, relation):
 
 
 @inlined
-def _match(truth, state, threshold, entry, begin, key, confidence, coordinates):
+def _match(truth, state, threshold, entry, place, confidence, coordinates):
     """Let a predicted pair claim the triplet and the phrase that it overlaps most.
 
-    The pair is compared only with the triplets that have its image, labels and relation, encoded in ``key``. The first
-    of these triplets has the index ``begin``. Return the index of the triplet and the overlap with it.
+    The pair is compared only with the triplets that have its image, labels and relation, the first of which has the
+    index ``place``. If there are none (``place`` is negative), it is compared with an arbitrary triplet. Otherwise, the
+    scoring time would reveal which triplets exist. For the same reason, a pair that hits no triplet or no phrase claims
+    an additional candidate instead, see ``state.best_candidates``.
+
+    Return the index of the triplet, and the overlap with it.
     """
     first, second = as_float32(coordinates, 0), as_float32(coordinates, 4)
-    around = enclosing(first, second)
-    best, highest, best_phrase, highest_phrase, stop = begin, 0.0, begin, 0.0, begin + 1
-    while stop < len(truth.triplets) and truth.triplets[stop] == key:
+    around, triplets = enclosing(first, second), len(truth.triplets)
+    begin = max(place, 0)
+    key, stop = truth.triplets[begin] if place >= 0 else NO_KEY, begin + 1
+    best, highest, best_phrase, highest_phrase = begin, 0.0, begin, 0.0
+    while stop < triplets and truth.triplets[stop] == key:
         stop += 1
     for at in range(begin, stop):
         overlap = triplet_overlap(truth, at, first, second)
-        if overlap > highest:
-            best, highest = at, overlap
+        best, highest = (at, overlap) if overlap > highest else (best, highest)
         overlap = float32_iou(around, enclosing(coordinates_of(truth.first, at), coordinates_of(truth.second, at)))
-        if overlap > highest_phrase:
-            best_phrase, highest_phrase = at, overlap
-    if highest >= threshold:
-        claim(state, best, entry, confidence, highest, coordinates)
-    if highest_phrase >= threshold:
-        claim(state, len(truth.triplets) + best_phrase, entry, confidence, highest_phrase, coordinates)
+        best_phrase, highest_phrase = (at, overlap) if overlap > highest_phrase else (best_phrase, highest_phrase)
+    no_phrase = len(state.best_candidates) - 1
+    target = best if (place >= 0) & (highest >= threshold) else no_phrase - 1
+    claim(state, target, entry, confidence, highest, coordinates)
+    target = triplets + best_phrase if (place >= 0) & (highest_phrase >= threshold) else no_phrase
+    claim(state, target, entry, confidence, highest_phrase, coordinates)
     return best, highest
 
 
@@ -204,12 +209,9 @@ def add_prediction(truth, state, threshold, image, labels, relation, place, conf
     if not is_scored or truth.usage[image] == IGNORED:
         state.relations[entry] += kinds + 1
     exact = place, 0.0
-    if place >= 0:
-        exact = _match(truth, state, threshold, entry, place, truth.triplets[place], confidence, coordinates)
-    elif state.image_predictions[image] > CROWD and len(truth.triplets) > 0:
-        # Compare the predicted pair with an arbitrary triplet, and ignore the result. Otherwise, the scoring time would
-        # reveal which triplets exist.
-        _match(truth, state, np.inf, entry, np.int64(0), NO_KEY, confidence, coordinates)
+    if place >= 0 or (state.image_predictions[image] > CROWD and len(truth.triplets) > 0):
+        overlap = _match(truth, state, threshold, entry, place, confidence, coordinates)
+        exact = overlap if place >= 0 else exact
     if explains:
         codes = np.int64(one), np.int64(two), np.int64(relation)
         explain(truth, state, threshold, entry, is_scored, codes, exact, confidence, coordinates)

@@ -92,12 +92,13 @@ class RelationshipState(NamedTuple):
     ----------
     counts, named, image_predictions, unknown_image_hashes
         As for :class:`evaluator.kernels.detection.state.DetectionState`.
-    best_candidates : float64 array of shape (2 × M, 10), or (3 × M, 11) if the score is to be explained
+    best_candidates : float64 array of shape (2 × M + 2, 10), or (3 × M + 2, 11) if the score is to be explained
         Confidence, overlap and coordinates of the best pair so far that claims each triplet, followed by those of the
         best pair that claims each phrase. For an explanation, these are followed by the best pair that would hit each
         triplet if its error were fixed; the last column is its position in the file. The confidence is UNCLAIMED
-        if there is no such pair.
-    best_entries : int64 array of shape (2 × M,) or (3 × M,)
+        if there is no such pair. The last two rows have no meaning: a pair that hits no triplet or no phrase claims
+        them, so that hits and misses take the same time.
+    best_entries : int64 array of shape (2 × M + 2,) or (3 × M + 2,)
         Index of the curve entry of each best pair; -1 if there is no such pair.
     confidences, images, relations : float64, int32, int32 arrays of shape (capacity,)
         The entries; their number is ``counts[ENTRIES]``. Each scored pair has an entry. ``relations`` is defined by

@@ -61,10 +61,8 @@ class BlockReader(KernelReader[DetectionState]):
         truth = self.truth
         if self.header.kaggle:
             boxes, groups = most_objects(truth)
-            best_confidences = np.full(boxes, UNCLAIMED)
         else:
             boxes, groups = len(truth.boxes), len(truth.groups)
-            best_confidences = np.append(np.full(boxes, UNCLAIMED), np.full(BATCH_ROWS, np.inf))
         return DetectionState(
             counts=np.zeros(kernels.COUNTS, np.int64),
             named=np.zeros(len(truth.usage), np.uint8),
@@ -72,9 +70,9 @@ class BlockReader(KernelReader[DetectionState]):
             collects=collects,
             unknown_image_hashes=np.empty(0, np.uint64),
             class_positions=np.full(len(truth.labels.starts) - 1, -1, np.int32),
-            best_confidences=best_confidences,
+            best_confidences=np.append(np.full(boxes, UNCLAIMED), np.full(BATCH_ROWS, np.inf)),
             best_candidates=np.zeros((truth.candidates_from[-1], 5)),
-            claimed=np.empty((boxes if self.header.kaggle else 0, 2), np.int32),
+            claimed=np.empty((boxes + 1 if self.header.kaggle else 0, 2), np.int32),
             group_confidences=np.full(groups, UNCLAIMED),
             confidences=np.empty(0),
             codes=np.empty(0, np.uint32),

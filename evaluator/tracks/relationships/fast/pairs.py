@@ -95,7 +95,7 @@ class MergedPairs:
         for other in readers[1:]:
             merge(first.state, other.state, offset)
             offset += other.entries
-        winners = np.split(first.state.best_entries, first.claimed)
+        winners = np.split(first.state.best_entries[:-2], first.claimed)
         misses = [np.ones(offset, bool) for _ in KINDS]
         for missing, entries in zip(misses, winners, strict=False):
             missing[entries[entries >= 0]] = False

@@ -122,7 +122,7 @@ class RelationshipReader(KernelReader[RelationshipState]):
         self.threshold = threshold
         self.batch = Batch.empty(texts=4, numbers=9)
         self.claimed = 3 if explains else 2
-        best_candidates = np.zeros((self.claimed * len(truth.triplets), kernels.CANDIDATE_NUMBERS + explains))
+        best_candidates = np.zeros((self.claimed * len(truth.triplets) + 2, kernels.CANDIDATE_NUMBERS + explains))
         best_candidates[:, 0] = UNCLAIMED
         self.state = RelationshipState(
             counts=np.zeros(kernels.COUNTS, np.int64),
