@@ -2,13 +2,15 @@
 
 from evaluator.problems import NOTHING_TO_SCORE, Findings, visible
 
+UNKNOWN_IMAGE = "unknown_image"
+
 
 def notice_unknown_images(findings: Findings, rows: int) -> None:
     """Add a notice about rows whose image is not in the ground truth.
 
     These rows are not defects if the ground truth has no list of images.
     """
-    findings.notice("unknown_image", "rows for images that are not in the ground truth were ignored", rows)
+    findings.notice(UNKNOWN_IMAGE, "rows for images that are not in the ground truth were ignored", rows)
 
 
 def notice_oddities(findings: Findings, predictions: int, *, inverted: int, outside: int, beyond: int) -> None:
@@ -51,7 +53,8 @@ def notice_nothing_to_score(findings: Findings, predictions: int, useful: int) -
         Number of predictions that could be correct.
     """
     if not predictions:
-        message = "the file has no predictions, so nothing in it can score; add a prediction for at least one image"
+        reason = _missing_predictions(findings)
+        message = f"{reason}, so nothing in it can score; add a prediction for at least one image"
         findings.notice(NOTHING_TO_SCORE, message, 1)
     elif not useful:
         message = "no prediction can match an object: every box or mask is empty, inverted or outside the image"
@@ -61,8 +64,15 @@ def notice_nothing_to_score(findings: Findings, predictions: int, useful: int) -
 def notice_no_predictions(findings: Findings, predictions: int) -> None:
     """Add a notice if a file has no predictions for images in the ground truth, in a track that scores such a file."""
     if not predictions:
-        message = "the file has no predictions, so it gets the score of random guessing"
+        message = f"{_missing_predictions(findings)}, so it gets the score of random guessing"
         findings.notice("no_predictions", message, 1)
+
+
+def _missing_predictions(findings: Findings) -> str:
+    """Return what is wrong with a file that has no prediction for an image in the ground truth."""
+    if any(notice.code == UNKNOWN_IMAGE for notice in findings.notices):
+        return "the file has predictions only for images that are not in the ground truth (compare the image ids)"
+    return "the file has no predictions"
 
 
 def notice_semicolons(findings: Findings, lines: int) -> None:

@@ -25,7 +25,7 @@ from gunicorn.http.errors import NoMoreData
 from gunicorn.workers.gthread import ThreadWorker
 
 from server.accounts.addresses import client_address, network_of
-from server.runtime.connections import RECEIVE_BYTES, Connection, NextStep, address_before_head
+from server.runtime.connections import Connection, NextStep, address_before_head
 from server.runtime.shares import Shares
 from server.runtime.spools import MEMORY_BYTES, BodyMissing, DiskSpace
 from server.submissions.upload_slots import pending
@@ -120,12 +120,9 @@ class BufferingWorker(ThreadWorker):
         self.poller.unregister(connection.socket)
 
     def receive(self, connection: Connection, client: socket) -> None:
-        try:
-            data = client.recv(RECEIVE_BYTES)
-        except BlockingIOError:
+        data = connection.received()
+        if data is None:
             return
-        except OSError:
-            data = b""
         if not data:
             self.drop(connection)
             return
@@ -199,7 +196,7 @@ class BufferingWorker(ThreadWorker):
             self.wait(connection, self.send, seconds=TIMEOUT_SECONDS, write=True)
         elif connection.next is NextStep.RECEIVE:
             self.wait(connection, self.receive, seconds=TIMEOUT_SECONDS)
-        elif connection.next is NextStep.CLOSE:
+        elif connection.next is NextStep.CLOSE or self.shares.is_full:
             self.linger(connection)
         else:
             self.count_for(connection, address_before_head(connection.client))
@@ -229,12 +226,9 @@ class BufferingWorker(ThreadWorker):
             self.drop(connection)
 
     def ignore(self, connection: Connection, client: socket) -> None:
-        try:
-            data = client.recv(RECEIVE_BYTES)
-        except BlockingIOError:
+        data = connection.received()
+        if data is None:
             return
-        except OSError:
-            data = b""
         connection.until = min(time.monotonic() + SILENCE_SECONDS, connection.lingers_until)
         if not data:
             self.drop(connection)
@@ -262,15 +256,19 @@ class BufferingWorker(ThreadWorker):
     def drop_surplus(self) -> None:
         """Close connections if there are too many of them, or if the process had no file descriptor for a new one.
 
-        This is checked in each round, because threads may be using all connections when the process becomes full.
-        `accept` closes no connection, because the current round of the event loop may still contain events for it.
+        This is checked in each round, because threads may be using all connections when the process becomes full. It is
+        postponed by one round after connections were accepted, because their requests may have arrived with them.
         """
         for newcomer in self.newcomers:
             if newcomer in self.waiting and (surplus := self.shares.surplus(newcomer.address)):
                 self.drop(surplus)
-        if (self.shares.is_full or self.lacks_descriptors) and (worst := self.shares.worst(self.newest)):
-            self.drop(worst)
-        self.newcomers, self.lacks_descriptors = [], False
+        if self.newcomers:
+            self.newcomers = []
+            self.method_queue.defer(lambda: None)  # Begin the next round immediately.
+        elif self.shares.is_full or self.lacks_descriptors:
+            self.lacks_descriptors = False
+            if worst := self.shares.worst(self.newest):
+                self.drop(worst)
 
     def free_disk_space(self) -> None:
         """If a client was denied disk space, close the connection that needs the most time to transfer its bytes.

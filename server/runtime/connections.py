@@ -64,6 +64,15 @@ class Connection:
         # Bytes sent or received since the speed was last measured, and the average speed
         self.moved_bytes, self.bytes_per_second = 0, 0.0
 
+    def received(self) -> bytes | None:
+        """Return the bytes that have arrived; None if there are none yet, and no bytes if the connection has ended."""
+        try:
+            return self.socket.recv(RECEIVE_BYTES)
+        except BlockingIOError:
+            return None
+        except OSError:
+            return b""
+
     def extend_timeout(self, count: int) -> None:
         """Extend the timeout in proportion to the number of bytes that were received or sent."""
         self.until = max(self.until, min(self.until + count / BYTES_PER_SECOND, time.monotonic() + STALL_SECONDS))

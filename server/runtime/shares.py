@@ -101,7 +101,7 @@ class Shares(Generic[C]):
         return next(iter(self.of[address].idle), None) if self.is_over(address) else None
 
     def worst(self, newcomer: C | None = None) -> C | None:
-        """Return the connection to close first, or None if no connection waits for its client.
+        """Return the connection to close first, or None if none should be closed.
 
         The result is never `newcomer`.
 
@@ -109,12 +109,13 @@ class Shares(Generic[C]):
         Otherwise, the address with the most waiting connections of any kind loses one if it has more than :data:`FEW`.
         In both cases, the oldest idle connection is chosen first, then the oldest slow one, then the oldest steady one.
         If every address has few connections, the oldest of all unsteady connections is chosen, or the oldest steady one
-        if most connections are steady.
+        if at least half of all connections are steady. If threads use all others, none is closed: they need no client.
         """
         known = [share for address, share in self.of.items() if address != UNKNOWN]
         for held in (attrgetter("unsteady"), attrgetter("waiting")):
             most = max(known, key=held, default=None)
             if most is not None and held(most) > FEW:
                 return most.oldest(newcomer)
-        everybody = chain(*sorted((self.unsteady, self.steady), key=len, reverse=True))
-        return next((connection for connection in everybody if connection != newcomer), None)
+        is_mostly_steady = 2 * len(self.steady) >= self.count
+        candidates = chain(self.steady, self.unsteady) if is_mostly_steady else self.unsteady
+        return next((connection for connection in candidates if connection != newcomer), None)

@@ -63,6 +63,15 @@ def test_an_idle_connection_is_closed_before_busy_ones_of_its_address() -> None:
     assert (shares.worst(), shares.worst("idle")) == ("idle", "busy 0")
 
 
+def test_few_steady_connections_are_not_closed_while_threads_use_all_others() -> None:
+    shares = shares_of(steady=3)
+    for _ in range(4):
+        shares.enter("in use")
+    assert shares.worst() is None
+    shares.leave("in use")
+    assert shares.worst() == "steady 0"
+
+
 def test_a_client_that_slows_down_is_closed_first_again() -> None:
     shares = shares_of(steady=9, busy=9)
     assert shares.worst() == "busy 0"

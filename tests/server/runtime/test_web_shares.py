@@ -127,6 +127,34 @@ def test_a_process_that_threads_kept_full_accepts_connections_again(
     assert served(port, OTHER) == 200
 
 
+def test_many_requests_sent_at_once_do_not_block_others(
+    port: int, open_many: Callable[..., list[socket.socket]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every connection already has its next request when it gets a response, so it never waits for its client."""
+    called = Application.__call__
+    monkeypatch.setattr(Application, "__call__", lambda *values: (time.sleep(0.02), called(*values))[1])
+    for address in ("127.0.0.1", "127.0.0.3"):
+        open_many(CONNECTIONS // 2, request() * 400, address)
+    assert [served(port, OTHER), served(port, OTHER)] == [200, 200]
+
+
+def test_requests_that_fill_the_process_at_once_are_all_answered(
+    port: int, open_many: Callable[..., list[socket.socket]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The loop accepts all connections in one round. Their requests have arrived, but are read in the next round."""
+    running, dispatch = Event(), BufferingWorker.wait_for_and_dispatch_events
+
+    def dispatch_when_running(worker: BufferingWorker, timeout: float) -> None:
+        running.wait(10)
+        dispatch(worker, timeout)
+
+    monkeypatch.setattr(BufferingWorker, "wait_for_and_dispatch_events", dispatch_when_running)
+    time.sleep(1.2)  # Wait until the loop has begun a new round.
+    clients = [client for number in range(CONNECTIONS) for client in open_many(1, request(), f"127.0.1.{number + 1}")]
+    running.set()
+    assert [answer(client)[0] for client in clients] == [200] * CONNECTIONS
+
+
 def test_a_body_that_arrives_steadily_is_not_closed_for_others(
     port: int, open_many: Callable[..., list[socket.socket]]
 ) -> None:
