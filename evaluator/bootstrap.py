@@ -120,7 +120,7 @@ def _with_replicates(
 
     def interval_of(name: str, observed: float) -> Interval | None:
         if not share_kinds[name]:
-            return recentred_interval(replicates[name], observed)
+            return recentred_interval(replicates[name], observed, highest=outcome.highest.get(name, 1.0))
         if outcome.trials is None:
             raise ValueError(
                 f"{name} is declared as a proportion, but the outcome of the track does not contain its trials"

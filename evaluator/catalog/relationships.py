@@ -66,7 +66,11 @@ RELATIONSHIPS = Track(
         string_example="0.83 /m/04yx4 0.1 0.12 0.44 0.95 /m/0342h 0.2 0.4 0.5 0.8 plays",
     ),
     metrics=(
-        Metric("score", "Score", "0.4 mAP of relationships + 0.2 recall@50 + 0.4 mAP of phrases"),
+        Metric(
+            "score",
+            "Score",
+            "weighted sum of mAP of relationships, recall@50 and mAP of phrases (usually, by 0.4, 0.2 and 0.4)",
+        ),
         Metric(
             "mAP_relationships",
             "mAP relationships",

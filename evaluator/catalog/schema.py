@@ -273,5 +273,5 @@ class Track:
         for p in self.parameters:
             if p.only_with and values[p.name] != p.default and values[p.only_with[0]] != p.only_with[1]:
                 needed = "=".join(p.only_with)
-                raise InvalidParameters(f"{p.name}={p.written(values[p.name])} is allowed only with {needed}")
+                raise InvalidParameters(f"{p.name}={given[p.name]} is allowed only with {needed}")
         return values

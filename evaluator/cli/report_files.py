@@ -26,6 +26,8 @@ def write_report_page(report: Report, *, submission: Path, to: Path) -> None:
         # An explanation contains truncated tables. The page shows the complete tables, as in the JSON output.
         detail = SplitDetail(**{**explanation(report, name), "tables": part.tables, "left_out": {}})
         splits[name] = SplitScores(part.metrics, part.intervals, detail)
-    page = report_page(TRACKS[report.track], splits, file_name=submission.name, signature=report.signature)
+    page = report_page(
+        TRACKS[report.track], splits, file_name=submission.name, signature=report.signature, notices=report.notices
+    )
     with atomic_file(to) as file:
         file.write(page + "\n")

@@ -178,7 +178,7 @@ def ratios(part: Numbers, whole: Numbers) -> Numbers:
     return np.asarray(np.divide(part, whole, out=np.full(np.shape(whole), np.nan), where=whole > 0))
 
 
-def recentred_interval(replicates: Numbers, observed: float) -> Interval | None:
+def recentred_interval(replicates: Numbers, observed: float, *, highest: float = 1.0) -> Interval | None:
     """Return the 95% confidence interval of a score, from recentred percentiles of its bootstrap replicates.
 
     Parameters
@@ -187,10 +187,12 @@ def recentred_interval(replicates: Numbers, observed: float) -> Interval | None:
         The score in each replicate; NaN values are ignored.
     observed : float
         The score of the submission.
+    highest : float
+        The largest possible score.
 
     Returns
     -------
-    (low, high), clipped to [0, 1], with ``observed`` between them; None where no replicate is defined.
+    (low, high), clipped to [0, highest], with ``observed`` between them; None where no replicate is defined.
 
     Notes
     -----
@@ -210,7 +212,7 @@ def recentred_interval(replicates: Numbers, observed: float) -> Interval | None:
     if not len(defined):
         return None
     recentred = defined - defined.mean() + observed
-    low, high = np.percentile(recentred, PERCENTILES, method="linear").clip(0.0, 1.0).tolist()
+    low, high = np.percentile(recentred, PERCENTILES, method="linear").clip(0.0, highest).tolist()
     return min(low, observed), max(high, observed)
 
 

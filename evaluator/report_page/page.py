@@ -1,11 +1,12 @@
 """Makes the report on a score as one HTML file that needs no other file and no network."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from evaluator.catalog import Metric, Track
 from evaluator.digits import Interval, published
+from evaluator.problems import Notice
 from evaluator.report_page.class_cells import ClassCell, ClassColumn, plain_class_table
 from evaluator.report_page.confusion_matrix import ConfusionMatrix
 from evaluator.report_page.content import (
@@ -60,7 +61,14 @@ class Part:
         return bool(self.chart or self.tables or self.matrix or self.rows)
 
 
-def report_page(track: Track, splits: Mapping[str, SplitScores], *, file_name: str, signature: str) -> str:
+def report_page(
+    track: Track,
+    splits: Mapping[str, SplitScores],
+    *,
+    file_name: str,
+    signature: str,
+    notices: Sequence[Notice] = (),
+) -> str:
     """Return the report as an HTML page.
 
     For each split, it contains what the server's page of a submission shows to the team. It does not show individual
@@ -73,6 +81,8 @@ def report_page(track: Track, splits: Mapping[str, SplitScores], *, file_name: s
     file_name : str
         Name of the submission.
     signature : str
+    notices : sequence of Notice
+        Notices about the submission.
     """
     names = shown_splits({name: split.metrics for name, split in splits.items()})
     headline, deciding = track.metrics[0], "private" if "private" in names else names[0]
@@ -82,6 +92,7 @@ def report_page(track: Track, splits: Mapping[str, SplitScores], *, file_name: s
         track=track,
         file_name=file_name,
         signature=signature,
+        notices=notices,
         styles=styles(),
         source="The JSON output (--json)",
         headline={"title": title, "score": _score(splits[deciding], headline)},

@@ -5,7 +5,7 @@ optional. :mod:`evaluator.tracks` loads the implementations.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
@@ -83,6 +83,8 @@ class Outcome:
     trials : callable or None
         A function that takes the name of a metric declared as a proportion (hits / trials), and returns the image of
         each trial as an int array of shape (trials,). None if the track declares no proportion.
+    highest : mapping of str to float
+        The largest possible value of a metric, if it is not 1.
     """
 
     splits: Splits
@@ -90,6 +92,7 @@ class Outcome:
     curves: Callable[[str], list[CurveRow]] | None = None
     matches: MatchTable | None = None
     trials: Callable[[str], NDArray[np.integer[Any]]] | None = None
+    highest: Mapping[str, float] = field(default_factory=dict)
 
 
 class Scorer(Protocol[TruthType, ParametersType, SubmissionType]):

@@ -3,11 +3,13 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from evaluator.report import SplitReport
-from evaluator.request import ScoringRequest
+from evaluator.request import Bootstrap, ReportOptions, ScoringRequest
 from evaluator.scoring import score
+from evaluator.synthesis import synthesize
 
 HEADER = "ImageID,LabelName1,LabelName2,RelationshipLabel"
 BOXES = ",".join(f"{name}{n}" for n in (1, 2) for name in ("XMin", "XMax", "YMin", "YMax"))
@@ -130,6 +132,22 @@ def test_the_score_is_the_weighted_sum(tmp_path: Path) -> None:
     (tmp_path / "again").mkdir()
     split = scored(tmp_path / "again", triplets=[PLAYS], predictions=[swapped], weights="0.2/0.1/0.7")
     assert split.metrics["score"] == 0.7
+
+
+@pytest.mark.parametrize("weights", ["1/1/1", "0.5/0.25/0.25", "0.1/0.1/0.1"])
+def test_the_interval_of_the_score_ends_at_the_sum_of_the_weights(weights: str, tmp_path: Path) -> None:
+    """Weights that are twice as large give an interval with ends that are twice as large."""
+    synthesize("openimages-relationships", tmp_path, images=40, qualities=[0.8])
+    submission = min((tmp_path / "submissions").iterdir())
+    parts = [float(weight) for weight in weights.split("/")]
+    found = []
+    for given in (parts, [weight / sum(parts) for weight in parts]):
+        options = ReportOptions(bootstrap=Bootstrap(200))
+        request = ScoringRequest(
+            "openimages-relationships", tmp_path / "truth", submission, {"weights": given}, report=options
+        )
+        found.append(np.array(score(request).splits["all"].intervals["score"]))
+    assert found[0] == pytest.approx(sum(parts) * found[1], rel=1e-9)
 
 
 def test_without_predictions_the_score_is_zero_and_without_truth_undefined(tmp_path: Path) -> None:

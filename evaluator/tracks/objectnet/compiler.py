@@ -1,5 +1,6 @@
 """Compiles a ground truth folder of the ObjectNet track."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -63,7 +64,7 @@ def _answers(folder: TruthFolder) -> dict[str, int]:
     for path, answer in answers_by_path.items():
         image = path.rpartition("/")[2]
         if type(answer) is not int or not 0 <= answer < CLASSES:
-            message = f"{path}: {str(answer)[:60]} {EXPECTED}"
+            message = f"{path}: {json.dumps(answer)[:60]} {EXPECTED}"
             folder.faults.add("truth_bad_value", ANSWERS, message, column=f"$.{path}")
         elif image in answers:
             folder.faults.add(

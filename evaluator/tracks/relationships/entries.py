@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import fsum
 from typing import Any
 
 import numpy as np
@@ -108,7 +109,10 @@ class ScoredPairs:
     def outcome(self) -> Outcome:
         """Return the reports of all splits, and functions that compute curves and statistics on demand."""
         reports = self.truth.for_each_split(self.report)
-        return Outcome(reports, self.statistics, self.curves, trials=lambda metric: self.truth.triplet_images)
+        highest = {"score": fsum(self.weights)}
+        return Outcome(
+            reports, self.statistics, self.curves, trials=lambda metric: self.truth.triplet_images, highest=highest
+        )
 
     def report(self, split: str) -> SplitReport:
         """Return the score report for a split."""

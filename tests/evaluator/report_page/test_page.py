@@ -99,6 +99,21 @@ def test_ends_of_intervals_are_rounded_outward_as_on_the_server(tiny: Tiny) -> N
     assert [end for end in exact if repr(end) in page] == []
 
 
+def test_the_file_has_the_notices_about_the_submission(tiny: Tiny) -> None:
+    header, *rows = tiny.long.read_text().splitlines()
+    tiny.long.write_text("\n".join([header, *rows, *[rows[0].replace("street", "<street>")] * 2_500]) + "\n")
+    elements = Elements(written(tiny))
+    assert "notices" in elements.ids
+    assert "rows for images that are not in the ground truth were ignored (2,501 times)" in elements.text
+
+
+def test_an_undefined_score_is_explained(tiny: Tiny) -> None:
+    boxes = tiny.truth / "boxes.csv"
+    assert "is undefined" not in Elements(written(tiny)).text
+    boxes.write_text(boxes.read_text().splitlines()[0] + "\n")
+    assert "The score is undefined, because the ground truth of this split" in Elements(written(tiny)).text
+
+
 def test_the_name_of_the_file_is_escaped(tiny: Tiny) -> None:
     named = tiny.long.with_name("<b>&.csv")
     tiny.long.rename(named)

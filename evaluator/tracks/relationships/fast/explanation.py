@@ -52,7 +52,7 @@ def explained(
     resources.progress("scoring", 0.0)
     outcome = scored_pairs(truth, readers, merged.entries, curves.areas, parameters.weights).outcome()
     splits = {name: curves.figures(name).explained(truth, report, name) for name, report in outcome.splits.items()}
-    header, best = readers[0].header, readers[0].state.best_candidates[:, CONFIDENCE_AND_COORDINATES]
+    header, best = readers[0].header, readers[0].state.best_candidates[:-2, CONFIDENCE_AND_COORDINATES]
 
     def rows() -> Iterator[Row]:
         threshold = parameters.iou_threshold
