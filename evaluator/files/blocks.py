@@ -7,7 +7,7 @@ from threading import Lock
 from types import TracebackType
 
 from evaluator.catalog import Limits
-from evaluator.files.lines import CHUNK_BYTES, GZIP_MAGIC, UTF8_BOM, chunks
+from evaluator.files.lines import CHUNK_BYTES, UTF8_BOM, chunks, is_gzip
 from evaluator.problems import Findings, Stop
 from evaluator.report import ReferenceNeeded
 
@@ -53,9 +53,7 @@ class Blocks:
         self.size = max(path.stat().st_size, 1)
         self.lock = Lock()
         self.file = path.open("rb", buffering=0)
-        zipped = self.file.read(2) == GZIP_MAGIC
-        self.file.seek(0)
-        self.inflated = _Inflated(chunks(path, limits, Findings(), self._note)) if zipped else None
+        self.inflated = _Inflated(chunks(path, limits, Findings(), self._note)) if is_gzip(path) else None
         self.rest = b""
         self.taken = 0
         self.closed = False

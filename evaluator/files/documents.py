@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.files.cells import shortened
-from evaluator.files.lines import chunks, text_parts
+from evaluator.files.lines import sound_chunks, text_parts
 from evaluator.files.source import Source
 from evaluator.problems import MOST_DEFECTS, Problem, Stop
 
@@ -252,7 +252,7 @@ def _path(steps: Sequence[str | int]) -> str:
 def _text(source: Source) -> str:
     """Return the whole file as a string. If it is too large, empty or not UTF-8, record a defect and raise Stop."""
     data, limit = bytearray(), source.limits.json_bytes
-    parts = chunks(source.path, source.limits, source.findings, source.progress)
+    parts = sound_chunks(source.path, source.limits, source.findings, source.progress)
     for part in text_parts(parts, source.findings, "JSON"):
         data += part
         if len(data) > limit:

@@ -50,6 +50,12 @@ Lines = Iterable[Line] | int
 BLANKS = b" \t\n"
 
 
+def is_gzip(path: Path) -> bool:
+    """Return whether a file begins like a gzip file."""
+    with path.open("rb") as file:
+        return file.read(len(GZIP_MAGIC)) == GZIP_MAGIC
+
+
 def chunks(path: Path, limits: Limits, findings: Findings, progress: ReadProgress) -> Generator[bytes, None, None]:
     """Yield the decompressed bytes of a file in chunks of about :data:`CHUNK_BYTES`.
 
@@ -60,33 +66,39 @@ def chunks(path: Path, limits: Limits, findings: Findings, progress: ReadProgres
     """
     size = max(path.stat().st_size, 1)
     with path.open("rb") as file:
-        zipped = file.read(2) == GZIP_MAGIC
-        file.seek(0)
 
         def read() -> bytes:
             data = file.read(CHUNK_BYTES)
             progress(min(file.tell() / size, 1.0))
             return data
 
-        yield from _joined(_decompressed(read, file.tell, limits, findings)) if zipped else iter(read, b"")
+        is_zipped = is_gzip(path)
+        yield from _joined(_decompressed(read, file.tell, limits, findings)) if is_zipped else iter(read, b"")
+
+
+def sound_chunks(
+    path: Path, limits: Limits, findings: Findings, progress: ReadProgress
+) -> Generator[bytes, None, None]:
+    """Yield the same chunks as :func:`chunks`, but none if a gzip file is damaged or too large.
+
+    The file is decompressed twice. Reading its lines takes far longer, and a small file can contain a gigabyte of them.
+    """
+    if is_gzip(path):
+        for _ in chunks(path, limits, findings, lambda fraction: None):
+            pass
+    yield from chunks(path, limits, findings, progress)
 
 
 def _joined(parts: Iterator[bytes]) -> Iterator[bytes]:
     """Join parts of decompressed data into chunks of at least :data:`CHUNK_BYTES`. The last chunk may be shorter."""
     held: list[bytes] = []
     size = 0
-    try:
-        for part in parts:
-            held.append(part)
-            size += len(part)
-            if size >= CHUNK_BYTES:
-                yield b"".join(held)
-                held, size = [], 0
-    except Stop:
-        # The bytes before the damaged part of a gzip file are returned, so that defects in them are reported too.
-        if held:
+    for part in parts:
+        held.append(part)
+        size += len(part)
+        if size >= CHUNK_BYTES:
             yield b"".join(held)
-        raise
+            held, size = [], 0
     if held:
         yield b"".join(held)
 
@@ -164,7 +176,7 @@ def batches(path: Path, limits: Limits, findings: Findings, progress: ReadProgre
     """
     number = 1
     unfinished: list[bytes] = []  # Parts of a line whose end has not been read yet.
-    for part in _with_line_feeds(text_parts(chunks(path, limits, findings, progress), findings, "CSV")):
+    for part in _with_line_feeds(text_parts(sound_chunks(path, limits, findings, progress), findings, "CSV")):
         complete, end, rest = part.rpartition(b"\n")
         if end:
             for piece in _pieces(b"".join([*unfinished, complete])):

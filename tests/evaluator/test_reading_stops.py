@@ -162,6 +162,14 @@ def test_a_gzip_file_with_too_many_members_is_rejected(tmp_path: Path) -> None:
     assert found(tmp_path, gzip.compress((LONG + GOOD).encode()) + tiny * 900).total == 0
 
 
+def test_a_gzip_file_that_is_damaged_or_too_large_is_rejected_before_its_lines_are_read(tmp_path: Path) -> None:
+    """A megabyte can contain a gigabyte of rows. Reading all of them would keep others waiting for minutes."""
+    defects = LONG + "a,b\n" * 10
+    assert found(tmp_path, gzip.compress(defects.encode())).counts == {"bad_width": 10}
+    assert found(tmp_path, gzip.compress(defects.encode())[:-9]).counts == {"bad_gzip": 1}
+    assert found(tmp_path, gzip.compress((defects + "b" * 20_000_000).encode())).counts == {"too_large": 1}
+
+
 def test_zeros_between_gzip_members_may_be_longer_than_one_read(tmp_path: Path) -> None:
     content = gzip.compress(LONG.encode()) + bytes(3 * lines.FED_BYTES) + gzip.compress(b"a\n")
     assert found(tmp_path, content).counts == {"bad_width": 1}
