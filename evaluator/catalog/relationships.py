@@ -69,7 +69,7 @@ RELATIONSHIPS = Track(
         Metric(
             "score",
             "Score",
-            "weighted sum of mAP of relationships, recall@50 and mAP of phrases (usually, by 0.4, 0.2 and 0.4)",
+            "weighted sum of mAP of relationships, recall@50 and mAP of phrases (usual weights: 0.4, 0.2 and 0.4)",
         ),
         Metric(
             "mAP_relationships",
