@@ -223,7 +223,7 @@ class InvalidSubmission(PodiumError):
     """Raised if a submission has defects that its author can fix."""
 
     def __init__(self, findings: Findings) -> None:
-        super().__init__(f"{'more than ' * findings.more}{findings.total} defects in the submission")
+        super().__init__(f"{'at least ' * findings.more}{findings.total} defects in the submission")
         self.findings = findings
 
 

@@ -65,7 +65,10 @@ class Parameter:
                 raise InvalidParameters(
                     f"{self.name}: expected {len(self.default)} numbers, as in {self.written(self.default)}"
                 )
-            return tuple(self._parse_number(part) for part in parts)
+            numbers = tuple(self._parse_number(part) for part in parts)
+            if not any(numbers):
+                raise InvalidParameters(f"{self.name}: at least one of the numbers must be above 0")
+            return numbers
         if self.choices:
             if value not in self.choices:
                 raise InvalidParameters(f"{self.name}: {value!r} is not one of {', '.join(self.choices)}")

@@ -49,7 +49,7 @@ def print_notices(notices: Sequence[Notice], *, stream: TextIO) -> None:
 
 
 def _print(findings: Findings, *, name: str, stream: TextIO) -> None:
-    style, more = TextStyle(stream), "more than " * findings.more
+    style, more = TextStyle(stream), "at least " * findings.more
     for code, count in findings.counts.items():
         shown = [problem for problem in findings.errors if problem.code == code]
         for problem in shown:

@@ -4,6 +4,7 @@ import gc
 import json
 import math
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, zip_longest
@@ -47,10 +48,10 @@ class Document:
             self.value, repeated = parse_json(_text(source))
         except RecursionError:
             self._stop("bad_json", "lists or objects are nested too deeply")
+        except json.JSONDecodeError as error:
+            self._stop("bad_json", f"this is not JSON at character {error.colno}: {error.msg}", error.lineno)
         except ValueError as error:
-            reason, line = str(error).split(": line")[0], getattr(error, "lineno", None)
-            position = f" at character {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
-            self._stop("bad_json", f"this is not JSON{position}: {reason}", line)
+            self._stop("bad_json", str(error))
         for path in repeated:
             self.add_defect(path, "this key occurs twice in the same object")
 
@@ -191,7 +192,13 @@ def parse_json(text: str) -> tuple[Any, Iterator[str]]:
         return found
 
     with without_garbage_collection():
-        value = json.loads(text, object_pairs_hook=object_of)
+        try:
+            value = json.loads(text, object_pairs_hook=object_of)
+        except json.JSONDecodeError:
+            raise
+        except ValueError:
+            # Python does not convert longer strings of digits to integers.
+            raise ValueError(f"an integer has more than {sys.get_int_max_str_digits():,} digits") from None
     return value, _paths(value, repeated)
 
 

@@ -185,19 +185,22 @@ def _unpacked(text: str, pixels: int) -> bytes:
     Raises
     ------
     ValueError
-        If the string cannot be decoded, or if its last run length is incomplete.
+        If the string cannot be decoded, if it decompresses to too many bytes, or if its last run length is incomplete.
     """
     try:
         packed = binascii.a2b_base64(text, strict_mode=True)
     except ValueError:
         raise ValueError(NOT_BASE64) from None
-    # Valid masks never exceed this limit on the decompressed size, but zip bombs do.
+    # Masks of objects never exceed this limit on the decompressed size, but zip bombs do, and so do masks that repeat a
+    # pattern thousands of times.
     limit = min(6 * (pixels + 2), max(MAX_INFLATION * len(packed), SHORT_BYTES))
     stream = zlib.decompressobj()
     try:
         compressed = stream.decompress(packed, limit)
     except zlib.error:
         raise ValueError(NOT_ZLIB) from None
+    if len(compressed) == limit and not stream.eof:
+        raise ValueError(f"this mask decompresses to more than {limit:,} bytes")
     if not stream.eof or stream.unused_data:
         raise ValueError(NOT_ZLIB)
     # The last run length of a mask must be complete. Otherwise, it would continue in the next mask when masks are

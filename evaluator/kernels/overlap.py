@@ -65,11 +65,10 @@ def precedes(confidence, overlap, coordinates, best, candidate):
     candidate : float64 array
         Overlap and coordinates of the best candidate so far.
     """
-    if confidence != best:
-        return confidence > best
-    if overlap != candidate[0]:
-        return overlap > candidate[0]
-    for coordinate in range(len(coordinates)):
-        if coordinates[coordinate] != candidate[1 + coordinate]:
-            return coordinates[coordinate] < candidate[1 + coordinate]
-    return False
+    # The comparisons are combined without branches, because the CPU could not predict which detection is better.
+    comes_first = False
+    for coordinate in range(len(coordinates) - 1, -1, -1):
+        value, other = coordinates[coordinate], candidate[1 + coordinate]
+        comes_first = (value < other) | ((value == other) & comes_first)
+    comes_first = (overlap > candidate[0]) | ((overlap == candidate[0]) & comes_first)
+    return (confidence > best) | ((confidence == best) & comes_first)

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from evaluator.synthesis.text_columns import csv_lines, decimals, encoded, predi
 TRACK = "openimages-detection"
 RELATIONSHIPS = "openimages-relationships"
 CLASSIFICATION = "openimages-classification"
-PREDICTIONS, OBJECTS = 600_000, 400
+PREDICTIONS, OBJECTS, CONFIDENT = 600_000, 400, 300
 CLASSES = [f"class{number}" for number in range(60)]
 BELOW_TOP, REST = CLASSES[1:], CLASSES[0]
 TREE = {
@@ -108,30 +109,44 @@ def prepared(track: str, source: Path, truth: Truth) -> Path:
 
 
 def of_pairs(folder: Path) -> dict[str, tuple[Path, Path, Path]]:
-    """Prepare ground truths for the relationships track and write a submission.
+    """Prepare ground truths for the relationships track and write submissions.
 
-    The result has the same form as that of :func:`written`. The submission contains many predictions for the same two
+    The result has the same form as that of :func:`written`. The submissions contain many predictions for the same two
     classes in one image. The second ground truth has one more verified label or annotated relationship than the first.
     """
     folder.mkdir(exist_ok=True)
     box = "0.1,0.9,0.1,0.9"
     plain: Truth = {name: PLAIN[name] for name in ("images.csv", "usage.csv", "image_labels.csv")}
     plain["relationships.csv"] = [f"other,{CLASSES[2]},{CLASSES[3]},on,{box},{box}"]
+    one = prepared(RELATIONSHIPS, folder / "plain", plain)
+    label = plain | {"image_labels.csv": [f"crowd,{REST},0"]}
     triplet = f"crowd,{REST},{CLASSES[1]},on,{box},{box}"
-    others = {
-        "a label of a pair": plain | {"image_labels.csv": [f"crowd,{REST},0"]},
-        "a triplet": plain | {"relationships.csv": [*plain["relationships.csv"], triplet]},
-    }
-    file, rng = folder / "one pair.csv", np.random.default_rng(3)
+    more = prepared(
+        RELATIONSHIPS, folder / "triplet", plain | {"relationships.csv": [*plain["relationships.csv"], triplet]}
+    )
+    rng = np.random.default_rng(3)
     low, size = rng.integers(1, 500_000, (2, PREDICTIONS, 2))
     ends = [decimals(end) for end in (low[:, 0], (low + size)[:, 0], low[:, 1], (low + size)[:, 1])]
-    words = [encoded([word])[np.zeros(PREDICTIONS, int)] for word in ("crowd", REST, CLASSES[1], "on")]
+    anywhere = of_one_pair(folder / "one pair.csv", decimals(rng.integers(0, 1_000_000, PREDICTIONS)), ends)
+    # A few confident pairs that hit nothing come first. They precede all others among the pairs that hit nothing.
+    confident = np.arange(PREDICTIONS) < CONFIDENT
+    scores = decimals(np.where(confident, 999_999, 500_000))
+    ends = [decimals(np.where(confident, edge + 1, 100_000 + 800_000 * edge)) for edge in (0, 1, 0, 1)]
+    equal = of_one_pair(folder / "one pair, equal.csv", scores, ends)
+    return {
+        "a label of a pair": (one, prepared(RELATIONSHIPS, folder / "label", label), anywhere),
+        "a triplet": (one, more, anywhere),
+        "a triplet, equal pairs": (one, more, equal),
+    }
+
+
+def of_one_pair(file: Path, scores: Any, ends: list[Any]) -> Path:
+    """Write predictions with the same labels in one image. Both boxes of a prediction are equal."""
+    words = [encoded([word])[np.zeros(len(scores), int)] for word in ("crowd", REST, CLASSES[1], "on")]
     header = b"ImageID,LabelName1,LabelName2,RelationshipLabel,Score,"
     header += b"XMin1,XMax1,YMin1,YMax1,XMin2,XMax2,YMin2,YMax2\n"
-    scores = decimals(rng.integers(0, 1_000_000, PREDICTIONS))
     file.write_bytes(header + csv_lines(*words, scores, *ends, *ends))
-    one = prepared(RELATIONSHIPS, folder / "plain", plain)
-    return {name: (one, prepared(RELATIONSHIPS, folder / name, other), file) for name, other in others.items()}
+    return file
 
 
 def of_labels(folder: Path) -> dict[str, tuple[Path, Path, Path]]:

@@ -145,6 +145,11 @@ def test_defects_with_unusual_ids_can_be_stored(tmp_path: Path, spelled: str) ->
             assert len(told) <= 256
 
 
+def test_an_integer_with_too_many_digits_is_reported_as_such(tmp_path: Path) -> None:
+    (problem,) = checked(tmp_path, f"[{'1' * 5000}]").errors
+    assert (problem.code, problem.message) == ("bad_json", "an integer has more than 4,300 digits")
+
+
 def test_invalid_json_is_reported_with_its_line(tmp_path: Path) -> None:
     assert checked(tmp_path, '[\n{"image_id": x}]').errors[0].line == 2
 

@@ -186,6 +186,12 @@ def test_masks_are_unpacked_within_the_limits_of_the_file(tmp_path: Path) -> Non
     assert findings.errors[-1].line == most + 2
 
 
+def test_a_mask_that_decompresses_to_too_many_bytes_is_reported_with_the_limit(tmp_path: Path) -> None:
+    content = f"ImageID,ImageWidth,ImageHeight,LabelName,Score,Mask\ni,4,4,cat,0.5,{hostile.mask(b'1' * 60_000)}\n"
+    (problem,) = found(tmp_path, content, track="openimages-segmentation").errors
+    assert (problem.code, problem.message) == ("bad_mask", "this mask decompresses to more than 108 bytes")
+
+
 def test_masks_are_decoded_in_groups_of_bounded_size(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes: list[int] = []
     measures_of = masks.measures_of
@@ -216,7 +222,7 @@ def test_the_command_line_reports_more_than_ten_thousand_defects(
     path = tmp_path / "bad.csv"
     path.write_text(LONG + "a\n" * 20_000)
     assert main(["check", DETECTION, "--submission", str(path)]) == 2
-    assert "more than 10,000 defects: 10,000 bad_width" in capsys.readouterr().out
+    assert "at least 10,000 defects: 10,000 bad_width" in capsys.readouterr().out
     assert main(["check", DETECTION, "--submission", str(path), "--json"]) == 2
     answer = json.loads(capsys.readouterr().out)
     assert (answer["total"], answer["more"], answer["counts"]) == (LIMIT, True, {"bad_width": LIMIT})

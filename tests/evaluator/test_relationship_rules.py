@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from evaluator.problems import InvalidParameters
 from evaluator.report import SplitReport
 from evaluator.request import Bootstrap, ReportOptions, ScoringRequest
 from evaluator.scoring import score
@@ -132,6 +133,11 @@ def test_the_score_is_the_weighted_sum(tmp_path: Path) -> None:
     (tmp_path / "again").mkdir()
     split = scored(tmp_path / "again", triplets=[PLAYS], predictions=[swapped], weights="0.2/0.1/0.7")
     assert split.metrics["score"] == 0.7
+
+
+def test_one_weight_must_be_above_zero(tmp_path: Path) -> None:
+    with pytest.raises(InvalidParameters, match="at least one of the numbers must be above 0"):
+        scored(tmp_path, triplets=[PLAYS], predictions=[], weights="0/0/0")
 
 
 @pytest.mark.parametrize("weights", ["1/1/1", "0.5/0.25/0.25", "0.1/0.1/0.1"])

@@ -58,6 +58,8 @@ def _kind_of(threshold, exact, relation, subject, object_, highest):
 def explain(truth, state, threshold, entry, is_scored, codes, exact, confidence, coordinates):
     """Determine the outcome of a pair, and let it claim the triplet that it would hit if its error were fixed.
 
+    If there is no such triplet, the pair claims an additional candidate instead; see ``state.best_candidates``.
+
     The pair is compared with all triplets of its image. If the image has no triplets, the pair is compared with a
     triplet of another image, and the result is discarded. Pairs that are not scored are compared too. Without these
     comparisons, the scoring time would reveal which triplets exist.
@@ -97,9 +99,9 @@ def explain(truth, state, threshold, entry, is_scored, codes, exact, confidence,
     else:
         # Without triplets, the kind of error is BACKGROUND.
         state.outcomes[entry] = FALSE + (kind if has_triplets else BACKGROUND)
-    if is_scored and has_triplets and LOCALIZATION <= kind <= OBJECT:
-        target = 2 * len(truth.triplets) + triplet
-        # Pairs with different labels or relations can claim the same triplet. Even if their boxes and confidences are
-        # equal, their kinds of errors can differ. In this case, the first pair in the file wins.
-        position = np.float64(state.counts[BLOCK]) * 2.0**32 + np.float64(state.counts[PREDICTIONS])
-        claim(state, target, entry, confidence, overlap, (*coordinates, position))
+    is_fixable = is_scored & has_triplets & (kind >= LOCALIZATION) & (kind <= OBJECT)
+    target = 2 * len(truth.triplets) + triplet if is_fixable else len(state.best_candidates) - 1
+    # Pairs with different labels or relations can claim the same triplet. Even if their boxes and confidences are equal,
+    # their kinds of errors can differ. In this case, the first pair in the file wins.
+    position = np.float64(state.counts[BLOCK]) * 2.0**32 + np.float64(state.counts[PREDICTIONS])
+    claim(state, target, entry, confidence, overlap, (*coordinates, position))

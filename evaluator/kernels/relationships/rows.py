@@ -6,7 +6,7 @@ from numba import types
 from evaluator.kernels.jit import kernel, subroutine
 from evaluator.kernels.reading import DONE, NOT_PLAIN, PREDICTIONS, UNKNOWN_IMAGES
 from evaluator.kernels.relationships.matching import add_prediction, place_of
-from evaluator.kernels.relationships.state import CANDIDATE_NUMBERS, STATE, TRUTH
+from evaluator.kernels.relationships.state import STATE, TRUTH
 from evaluator.kernels.text.bits import prefetch
 from evaluator.kernels.text.csv_blocks import BATCH, CODES_PER_LINE
 from evaluator.kernels.text.csv_rows import read_batch
@@ -22,7 +22,7 @@ def _find_places(truth, state, batch, rows):
 
     Each step processes all rows of the batch, so that the CPU can access the memory for several rows at once.
     """
-    images = batch.codes[IMAGE, :rows]
+    images, width = batch.codes[IMAGE, :rows], state.best_candidates.shape[1]
     for image in images:
         if image >= 0:
             first = np.int64(truth.verified_from[image])
@@ -35,11 +35,11 @@ def _find_places(truth, state, batch, rows):
             codes = batch.codes[:, row]
             place = place_of(truth, images[row], (codes[FIRST], codes[SECOND]), codes[RELATION])
             batch.positions[row] = place
-            if place >= 0:
-                prefetch(truth.first, place * 4)
-                prefetch(truth.second, place * 4)
-                prefetch(state.best_candidates, place * CANDIDATE_NUMBERS)
-                prefetch(state.best_candidates, (len(truth.triplets) + place) * CANDIDATE_NUMBERS)
+            # The CPU could not predict a branch on whether the place is negative, and the prefetch is harmless then.
+            prefetch(truth.first, place * 4)
+            prefetch(truth.second, place * 4)
+            prefetch(state.best_candidates, place * width)
+            prefetch(state.best_candidates, (len(truth.triplets) + place) * width)
 
 
 @subroutine

@@ -61,10 +61,10 @@ def defect_count(problems: Mapping[str, Any]) -> str:
     """Return a phrase with the number of defects in a rejected file.
 
     >>> defect_count({"total": 1000, "more": True})
-    'More than 1,000 defects'
+    'At least 1,000 defects'
     """
     total = problems.get("total", 0)
-    more = "More than " if problems.get("more") else ""
+    more = "At least " if problems.get("more") else ""
     return f"{more}{intcomma(total)} defect{pluralize(total)}"
 
 

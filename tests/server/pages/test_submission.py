@@ -236,7 +236,7 @@ def test_a_file_that_was_not_read_to_its_end_may_have_more_defects(
 ) -> None:
     problems = {**DEFECTS, "more": True}
     rejected = make.submission(phase, team, status="rejected", fault="participant", problems=problems, finished_at=NOW)
-    assert page_of(client, rejected).context["defects"] == "More than 1,205 defects"
+    assert page_of(client, rejected).context["defects"] == "At least 1,205 defects"
 
 
 def test_text_from_a_file_is_not_interpreted_as_html(make: Make, phase: Phase, team: Team, client: Client) -> None:
