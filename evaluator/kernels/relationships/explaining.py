@@ -101,7 +101,7 @@ def explain(truth, state, threshold, entry, is_scored, codes, exact, confidence,
         state.outcomes[entry] = FALSE + (kind if has_triplets else BACKGROUND)
     is_fixable = is_scored & has_triplets & (kind >= LOCALIZATION) & (kind <= OBJECT)
     target = 2 * len(truth.triplets) + triplet if is_fixable else len(state.best_candidates) - 1
-    # Pairs with different labels or relations can claim the same triplet. Even if their boxes and confidences are equal,
-    # their kinds of errors can differ. In this case, the first pair in the file wins.
+    # Pairs with different labels or relations can claim the same triplet. Even if their boxes and confidences are
+    # equal, their kinds of errors can differ. In this case, the first pair in the file wins.
     position = np.float64(state.counts[BLOCK]) * 2.0**32 + np.float64(state.counts[PREDICTIONS])
     claim(state, target, entry, confidence, overlap, (*coordinates, position))
