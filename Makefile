@@ -53,12 +53,12 @@ services: setup ## run the service with the PostgreSQL and Redis that .env names
 	@$(BIN)/python manage.py up --services
 
 test: setup ## run all tests
-	@$(BIN)/python -m pytest -q -n 3 $(ARGS)
+	@$(BIN)/python -m pytest -q -n 3 --dist worksteal $(ARGS)
 
 test-services: setup ## run the tests of server, worker and flows on PostgreSQL and on Redis over TCP
-	@$(BIN)/python -m tests.services -n 2 $(ARGS)
+	@$(BIN)/python -m tests.services -n 2 --dist worksteal $(ARGS)
 
-lint: setup ## check ruff, templates, mypy, layers, migrations, the compose file, file lengths
+lint: $(STATIC) ## check ruff, templates, mypy, layers, migrations, the compose file, file lengths
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/djangofmt --quiet --check server/templates

@@ -1,5 +1,6 @@
 """Fixtures that many tests share: database rows with defaults, temporary folders, and a queue without a broker."""
 
+import gc
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from itertools import count
@@ -32,6 +33,12 @@ from worker.heartbeat import LeaseLost
 from worker.time_shares import TimeShare
 
 __all__ = ["django_db_modify_db_settings"]
+
+
+def pytest_collection_finish() -> None:
+    """Exclude modules and collected tests from garbage collection, which takes 8% of the tests' time otherwise."""
+    gc.freeze()
+
 
 PASSWORD = "correct horse battery"
 

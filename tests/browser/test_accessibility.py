@@ -1,6 +1,7 @@
 """Tests pages with axe-core, which finds violations of the Web Content Accessibility Guidelines (WCAG 2.2, AA)."""
 
 from collections.abc import Iterable
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -12,13 +13,16 @@ from tests.browser.every_page import Reader
 
 AXE = Path(settings.BASE_DIR) / "node_modules" / "axe-core" / "axe.min.js"
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-WIDTHS, SCHEMES = (390, 1440), ("light", "dark")
+WIDTHS = (390, 1440)
+# The rules that depend on colours are also checked in the dark scheme. The schemes differ in nothing but colours.
+WHOLE, COLOURS = {"type": "tag", "values": TAGS}, {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}
+SCHEMES = (("light", WHOLE), ("dark", COLOURS))
 
 pytestmark = [pytest.mark.browser, pytest.mark.enable_socket]
 
 
 def violations(page: Page, addresses: Iterable[str]) -> set[tuple[str, str, str]]:
-    """Return (URL, rule, element) for each violation on these pages, in a narrow and a wide window."""
+    """Return (URL, rule, element) for each violation on these pages, in both schemes, in a narrow and a wide window."""
     found = set()
     for address in addresses:
         page.goto(address)
@@ -27,14 +31,16 @@ def violations(page: Page, addresses: Iterable[str]) -> set[tuple[str, str, str]
 
 
 def violations_of(page: Page) -> set[tuple[str, str, str]]:
-    """Return (URL, rule, element) for each violation on the open page, in a narrow and a wide window."""
+    """Return (URL, rule, element) for each violation on the open page, as :func:`violations` does."""
     found, size = set(), page.viewport_size
     page.evaluate(AXE.read_text())
-    for width in WIDTHS:
+    for width, (scheme, rules) in product(WIDTHS, SCHEMES):
         page.set_viewport_size({"width": width, "height": 900})
-        result = page.evaluate("tags => axe.run({runOnly: tags})", TAGS)
+        page.emulate_media(color_scheme=scheme)
+        result = page.evaluate("rules => axe.run({runOnly: rules})", rules)
         for rule in result["violations"]:
             found |= {(page.url, rule["id"], node["html"][:200]) for node in rule["nodes"]}
+    page.emulate_media(color_scheme="null")
     if size is not None:
         page.set_viewport_size(size)
     return found
@@ -46,11 +52,18 @@ def test_a_picture_without_alternative_text_is_a_violation(visit: Open, db: None
     assert "image-alt" in {rule for _, rule, _ in violations(page, ["/broken"])}
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_no_page_violates_the_guidelines(scheme: str, readers: list[Reader], visit: Open) -> None:
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_with_too_little_contrast_in_one_scheme_is_a_violation(scheme: str, visit: Open, db: None) -> None:
+    style = f"@media (prefers-color-scheme: {scheme}) {{ p {{ color: #777; background: #666 }} }}"
+    page = visit().new_page()
+    page.route("**/broken", lambda route: route.fulfill(body=f"<style>{style}</style><p>Hard to read</p>"))
+    assert "color-contrast" in {rule for _, rule, _ in violations(page, ["/broken"])}
+
+
+def test_no_page_violates_the_guidelines(readers: list[Reader], visit: Open) -> None:
     found = set()
     for reader in readers:
-        page = visit(reader.client, color_scheme=scheme).new_page()
+        page = visit(reader.client).new_page()
         found |= violations(page, reader.addresses)
         page.context.close()
     assert found == set()

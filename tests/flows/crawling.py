@@ -16,6 +16,9 @@ from dataclasses import dataclass, field
 from io import BytesIO
 from urllib.parse import unquote, urlencode, urljoin, urlsplit
 
+import numpy as np
+from numpy.typing import NDArray
+
 from tests.flows.planted import Planted
 from tests.flows.running import Running
 
@@ -26,10 +29,8 @@ NOT_FOLLOWED = re.compile(
 IDENTIFIER = re.compile(r"/[0-9a-f-]{36}(?=/|$)|/\d+(?=/|$)")
 QUERIES_OF_A_KIND = 5
 ENCODED = re.compile(rb"[\w+/-]{24,}={0,2}")
-RUN = re.compile(r"[\w+/=]{9,}")
 URLSAFE = bytes.maketrans(b"+/", b"-_")
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
-KEY = 9  # Minimum length, in characters, of the values that tests plant in ground truths to detect leaks.
 DOT = re.compile(r"(?<=\d)\.(?=\d)")
 ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
 
@@ -133,10 +134,11 @@ class Search:
     def __init__(self, planted: Planted) -> None:
         self.planted = planted
         self.known: dict[tuple[bool, bool, bytes], set[str]] = {}
-        # Maps the first KEY characters of planted values, in lower case, to these values.
-        self.starts: dict[str, set[str]] = {}
+        # Maps the first eight bytes of planted values, in lower case, to these values.
+        self.starts: dict[np.uint64, set[str]] = {}
         for value in planted.all:
-            self.starts.setdefault(value.casefold()[:KEY], set()).add(value)
+            self.starts.setdefault(eights(value.casefold())[0], set()).add(value)
+        self.sorted_starts = np.sort(np.array([*self.starts], np.uint64))
 
     def leaks(self, outputs: Iterable[Output]) -> dict[str, set[str]]:
         """Return the planted values that have leaked, keyed by the URL or path of the output that contains them."""
@@ -153,11 +155,12 @@ class Search:
         return self.known[key]
 
     def values(self, text: str) -> Iterator[str]:
-        for run in RUN.findall(text):
-            for start in range(len(run) - KEY + 1):
-                for value in self.starts.get(run[start : start + KEY], ()):
-                    if run.startswith(value.casefold(), start):
-                        yield value
+        """Yield the planted values in a string that is in lower case."""
+        found = eights(text)
+        places = np.searchsorted(self.sorted_starts, found)
+        known = self.sorted_starts[np.minimum(places, len(self.sorted_starts) - 1)] == found
+        for start in set(found[known].tolist()):
+            yield from (value for value in self.starts[start] if value.casefold() in text)
 
     def facts(self, text: str) -> Iterator[str]:
         """Yield the secrets in a string: each image name that is next to the image's usage or to one of its classes."""
@@ -166,6 +169,12 @@ class Search:
                 words = "|".join(re.escape(fact.casefold()) for fact in facts)
                 facts = re.findall(rf"{re.escape(image)}\W{{1,12}}(?:usage\W{{1,6}})?({words})\b", text)
                 yield from (f"{image} {fact}" for fact in facts)
+
+
+def eights(text: str) -> NDArray[np.uint64]:
+    """Return all sequences of eight successive bytes in a string."""
+    data = text.encode("utf-8", "surrogatepass")
+    return np.ndarray(max(len(data) - 7, 0), np.uint64, data, strides=(1,)).copy()
 
 
 def spellings(content: bytes) -> Iterator[str]:
