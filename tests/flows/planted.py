@@ -6,7 +6,7 @@ If an output of the service contains a planted value, the ground truth has leake
 import json
 import random
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -44,6 +44,9 @@ class Planted:
     quoted: set[str] = field(default_factory=set)
     # Maps each image to its usage (public or private) and its classes.
     facts: dict[str, set[str]] = field(default_factory=dict)
+
+    def with_hidden(self, values: set[str]) -> "Planted":
+        return replace(self, hidden=self.hidden | values)
 
     @property
     def all(self) -> set[str]:
