@@ -99,6 +99,11 @@ def test_ends_of_intervals_are_rounded_outward_as_on_the_server(tiny: Tiny) -> N
     assert [end for end in exact if repr(end) in page] == []
 
 
+def test_the_faint_digits_of_uncertain_scores_are_explained(tiny: Tiny) -> None:
+    assert "Faint digits are uncertain" in Elements(written(tiny, "--bootstrap", 50)).text
+    assert "Faint digits are uncertain" not in Elements(written(tiny)).text
+
+
 def test_the_file_has_the_notices_about_the_submission(tiny: Tiny) -> None:
     header, *rows = tiny.long.read_text().splitlines()
     tiny.long.write_text("\n".join([header, *rows, *[rows[0].replace("street", "<street>")] * 2_500]) + "\n")
