@@ -1,9 +1,11 @@
 """The WSGI application that gunicorn serves."""
 
 import os
+from importlib import import_module
 from typing import Any
 
 import django
+from django.conf import settings
 from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
 from django.utils.http import parse_header_parameters
 
@@ -25,4 +27,7 @@ class Utf8Handler(WSGIHandler):
 os.umask(0o077)  # Only the user that runs this process may read the files that it creates, such as uploads.
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "server.settings")
 django.setup(set_prefix=False)
+# Import all views before gunicorn forks the web processes, so that the processes share their memory and the first
+# request to each of them does not wait for the imports.
+import_module(settings.ROOT_URLCONF)
 application = Utf8Handler()
