@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import chain, zip_longest
+from itertools import chain
 from typing import Any, NoReturn
 
 import numpy as np
@@ -178,17 +178,19 @@ def parse_json(text: str) -> tuple[Any, Iterator[str]]:
     ([{'a': 2}], ['$[0].a'])
     """
     repeated: Repeated = {}
+    # The last object that has a repeated key, if `repeated` is full, and its keys and values in file order. It may be
+    # the only one that can be reported: the earlier objects may all be inside its values, and those values may be lost
+    # because their key is repeated.
+    last: tuple[dict[str, Any], list[tuple[str, Any]]] | None = None
 
     def object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        nonlocal last
         found = dict(pairs)
         if len(found) < len(pairs):
-            twice = next(name for (name, _), kept in zip_longest(pairs, found) if name != kept)
-            # `repeated` holds a limited number of objects. Once it is full, a new object replaces the one that was
-            # added last. The new object must be stored, because it may be the only one that can be reported: the
-            # earlier objects may all be inside its values, and those values may be lost because their key is repeated.
-            if len(repeated) > MOST_DEFECTS:
-                repeated.popitem()
-            repeated[id(found)] = found, twice
+            if len(repeated) < MOST_DEFECTS:
+                repeated[id(found)] = found, _repeated_key(found, pairs)
+            else:
+                last = found, pairs
         return found
 
     with without_garbage_collection():
@@ -199,7 +201,19 @@ def parse_json(text: str) -> tuple[Any, Iterator[str]]:
         except ValueError:
             # Python does not convert longer strings of digits to integers.
             raise ValueError(f"an integer has more than {sys.get_int_max_str_digits():,} digits") from None
+    if last:
+        repeated[id(last[0])] = last[0], _repeated_key(*last)
     return value, _paths(value, repeated)
+
+
+def _repeated_key(found: dict[str, Any], pairs: Sequence[tuple[str, Any]]) -> str:
+    """Return the first key that occurs again in the keys and values of a JSON object.
+
+    >>> _repeated_key({"a": 2, "b": 1}, [("a", 0), ("b", 1), ("a", 2)])
+    'a'
+    """
+    kept = iter(found)
+    return next(name for name, _ in pairs if name != next(kept, None))
 
 
 def parse_truth_json(text: str) -> tuple[Any, Iterator[str]]:
@@ -230,16 +244,18 @@ def _paths(value: Any, repeated: Repeated) -> Iterator[str]:
     steps: list[str | int] = []
     waiting: list[Iterator[tuple[str | int, Any]]] = [iter([(TOP, value)])]
     while left and waiting:
-        step, node = next(waiting[-1], (None, None))
-        if step is None:
+        for step, node in waiting[-1]:
+            kind = type(node)
+            if (kind is dict or kind is list) and node:
+                steps.append(step)
+                if id(node) in repeated:
+                    left -= 1
+                    yield _path([*steps, repeated[id(node)][1]])
+                waiting.append(iter(node.items() if kind is dict else enumerate(node)))
+                break
+        else:
             waiting.pop()
             del steps[-1:]
-        elif node and isinstance(node, dict | list):
-            steps.append(step)
-            if id(node) in repeated:
-                left -= 1
-                yield _path([*steps, repeated[id(node)][1]])
-            waiting.append(iter(node.items()) if isinstance(node, dict) else iter(enumerate(node)))
 
 
 def _path(steps: Sequence[str | int]) -> str:
