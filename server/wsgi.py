@@ -27,7 +27,7 @@ class Utf8Handler(WSGIHandler):
 os.umask(0o077)  # Only the user that runs this process may read the files that it creates, such as uploads.
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "server.settings")
 django.setup(set_prefix=False)
-# Import all views before gunicorn forks the web processes, so that the processes share their memory and the first
-# request to each of them does not wait for the imports.
+# Import all views before gunicorn forks the web processes. The processes then share the memory of the imported modules,
+# and the first request does not wait for the imports.
 import_module(settings.ROOT_URLCONF)
 application = Utf8Handler()

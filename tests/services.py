@@ -25,11 +25,9 @@ def main(arguments: list[str]) -> int:
     chosen = ["-m", NAMED, *arguments] if has_paths else ["-m", ALL, *arguments, *FOLDERS]
     command = [sys.executable, "-m", "pytest", "-q", "--force-enable-socket", *chosen]
     with tempfile.TemporaryDirectory(prefix="podium-services-") as folder, own_redis(Path(folder, "redis")) as url:
-        # `make test` sends more random requests to the API, whose schema does not depend on the database.
-        fewer = {"PODIUM_API_EXAMPLES": os.environ.get("PODIUM_API_EXAMPLES", "10")}
         servers = {"DATABASE_URL": os.environ.get("DATABASE_URL") or POSTGRES, "TEST_SERVICES": url.rsplit("/", 1)[0]}
         # Importing `server` has set DJANGO_SETTINGS_MODULE to the settings of the service. Tests need `tests.settings`.
-        environment = {**os.environ, **fewer, **servers, "DJANGO_SETTINGS_MODULE": "tests.settings"}
+        environment = {**os.environ, **servers, "DJANGO_SETTINGS_MODULE": "tests.settings"}
         return subprocess.run(command, env=environment).returncode
 
 

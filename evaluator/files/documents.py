@@ -178,9 +178,8 @@ def parse_json(text: str) -> tuple[Any, Iterator[str]]:
     ([{'a': 2}], ['$[0].a'])
     """
     repeated: Repeated = {}
-    # The last object that has a repeated key, if `repeated` is full, and its keys and values in file order. It may be
-    # the only one that can be reported: the earlier objects may all be inside its values, and those values may be lost
-    # because their key is repeated.
+    # When `repeated` is full, this is the last object with a repeated key, and the keys and values as in the file. The
+    # earlier objects may all be inside a value that this object has lost because the key of the value is repeated.
     last: tuple[dict[str, Any], list[tuple[str, Any]]] | None = None
 
     def object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -199,7 +198,7 @@ def parse_json(text: str) -> tuple[Any, Iterator[str]]:
         except json.JSONDecodeError:
             raise
         except ValueError:
-            # Python does not convert longer strings of digits to integers.
+            # Python limits the number of digits of an integer that is read from a string.
             raise ValueError(f"an integer has more than {sys.get_int_max_str_digits():,} digits") from None
     if last:
         repeated[id(last[0])] = last[0], _repeated_key(*last)
@@ -207,7 +206,7 @@ def parse_json(text: str) -> tuple[Any, Iterator[str]]:
 
 
 def _repeated_key(found: dict[str, Any], pairs: Sequence[tuple[str, Any]]) -> str:
-    """Return the first key that occurs again in the keys and values of a JSON object.
+    """Return a key that occurs more than once in the ``pairs`` of a JSON object. ``found`` is the dict of the pairs.
 
     >>> _repeated_key({"a": 2, "b": 1}, [("a", 0), ("b", 1), ("a", 2)])
     'a'

@@ -191,8 +191,8 @@ def _unpacked(text: str, pixels: int) -> bytes:
         packed = binascii.a2b_base64(text, strict_mode=True)
     except ValueError:
         raise ValueError(NOT_BASE64) from None
-    # Masks of objects never exceed this limit on the decompressed size, but zip bombs do, and so do masks that repeat a
-    # pattern thousands of times.
+    # This limit on the decompressed size stops zip bombs. Of all valid masks, only those that repeat a pattern
+    # thousands of times exceed it.
     limit = min(6 * (pixels + 2), max(MAX_INFLATION * len(packed), SHORT_BYTES))
     stream = zlib.decompressobj()
     try:

@@ -65,7 +65,7 @@ def precedes(confidence, overlap, coordinates, best, candidate):
     candidate : float64 array
         Overlap and coordinates of the best candidate so far.
     """
-    # The comparisons are combined without branches, because the CPU could not predict which detection is better.
+    # All numbers are compared, from the last to the first, because the CPU could not predict branches between them.
     comes_first = False
     for coordinate in range(len(coordinates) - 1, -1, -1):
         value, other = coordinates[coordinate], candidate[1 + coordinate]

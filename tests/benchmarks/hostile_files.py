@@ -128,7 +128,7 @@ def of_pairs(folder: Path) -> dict[str, tuple[Path, Path, Path]]:
     low, size = rng.integers(1, 500_000, (2, PREDICTIONS, 2))
     ends = [decimals(end) for end in (low[:, 0], (low + size)[:, 0], low[:, 1], (low + size)[:, 1])]
     anywhere = of_one_pair(folder / "one pair.csv", decimals(rng.integers(0, 1_000_000, PREDICTIONS)), ends)
-    # A few confident pairs that hit nothing come first. They precede all others among the pairs that hit nothing.
+    # The first pairs hit nothing and have the highest confidence. All other pairs are equal.
     confident = np.arange(PREDICTIONS) < CONFIDENT
     scores = decimals(np.where(confident, 999_999, 500_000))
     ends = [decimals(np.where(confident, edge + 1, 100_000 + 800_000 * edge)) for edge in (0, 1, 0, 1)]

@@ -28,6 +28,7 @@ NOT_FOLLOWED = re.compile(
 )
 IDENTIFIER = re.compile(r"/[0-9a-f-]{36}(?=/|$)|/\d+(?=/|$)")
 QUERIES_OF_A_KIND = 5
+DATABASE = ("podium.sqlite3", "podium.sqlite3-wal")  # the files of the database
 ENCODED = re.compile(rb"[\w+/-]{24,}={0,2}")
 URLSAFE = bytes.maketrans(b"+/", b"-_")
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -134,10 +135,10 @@ class Search:
     def __init__(self, planted: Planted) -> None:
         self.planted = planted
         self.known: dict[tuple[bool, bool, bytes], set[str]] = {}
-        # Maps the first eight bytes of planted values, in lower case, to these values.
-        self.starts: dict[np.uint64, set[str]] = {}
+        # The planted values, keyed by the first eight bytes of their lower-case spelling.
+        self.starts: dict[int, set[str]] = {}
         for value in planted.all:
-            self.starts.setdefault(eights(value.casefold())[0], set()).add(value)
+            self.starts.setdefault(int(eights(value.casefold())[0]), set()).add(value)
         self.sorted_starts = np.sort(np.array([*self.starts], np.uint64))
 
     def leaks(self, outputs: Iterable[Output]) -> dict[str, set[str]]:
@@ -172,7 +173,7 @@ class Search:
 
 
 def eights(text: str) -> NDArray[np.uint64]:
-    """Return all sequences of eight successive bytes in a string."""
+    """Return the eight bytes that begin at each byte of a string (in UTF-8), as one integer for each position."""
     data = text.encode("utf-8", "surrogatepass")
     return np.ndarray(max(len(data) - 7, 0), np.uint64, data, strides=(1,)).copy()
 

@@ -35,7 +35,7 @@ def _find_places(truth, state, batch, rows):
             codes = batch.codes[:, row]
             place = place_of(truth, images[row], (codes[FIRST], codes[SECOND]), codes[RELATION])
             batch.positions[row] = place
-            # The CPU could not predict a branch on whether the place is negative, and the prefetch is harmless then.
+            # A negative place may be prefetched too. The CPU could not predict a branch that depends on its sign.
             prefetch(truth.first, place * 4)
             prefetch(truth.second, place * 4)
             prefetch(state.best_candidates, place * width)
