@@ -28,10 +28,20 @@ class TruthTable:
         """Return the number of rows in the ground truth file."""
         return len(self.frame)
 
-    def texts(self, column: str) -> list[str]:
-        """Return a column of ids or labels, shape (N,). Empty cells are reported as faults."""
+    def texts(self, column: str, *, stripped: bool = False) -> list[str]:
+        """Return a column of ids or labels, shape (N,). Empty cells are reported as faults.
+
+        White space around a cell is removed if ``stripped`` is true. Otherwise, it is part of the id or label, and is
+        reported as a warning.
+        """
         values: list[str] = self.frame[column].tolist()
+        shorter = [value.strip() for value in values]
         self.mark(column, np.array([not value for value in values], bool), "truth_bad_value", "is empty")
+        if stripped:
+            return shorter
+        spaced = np.array([value != short for value, short in zip(values, shorter, strict=True)], bool)
+        what = "begins or ends with white space, which predictions must then contain too; remove it"
+        self.warn(column, spaced, "truth_outer_space", what)
         return values
 
     def numbers(self, *columns: str) -> NDArray[np.float64]:

@@ -113,7 +113,7 @@ def usage_of(folder: TruthFolder, images: Mapping[str, int]) -> NDArray[np.int8]
     if "usage.csv" not in folder:
         return np.full(len(images), PUBLIC, np.int8)
     table = folder.table("usage.csv")
-    words = [word.strip().lower() for word in table.texts("Usage")]
+    words = [word.lower() for word in table.texts("Usage", stripped=True)]
     kinds = coded(words, USAGES)
     table.mark("Usage", kinds < 0, "truth_bad_value", "is not Public, Private or Ignored")
     codes = coded(table.texts("ImageID"), images)
@@ -154,6 +154,19 @@ def warn_nameless(folder: TruthFolder, listing: str, labels: Sequence[str]) -> N
     if labels:
         message = f"there is no name for {counted(len(labels), 'label')} of the ground truth: {_some(labels)}"
         folder.faults.warn("truth_class_without_name", listing, message)
+
+
+def warn_labels_with_spaces(folder: TruthFolder, listing: str, labels: Iterable[str]) -> None:
+    """Record a single warning about the labels that a prediction string cannot contain, if the track has such strings.
+
+    Spaces and tabs separate the tokens of a prediction string.
+    """
+    spaced = [label for label in labels if " " in label or "\t" in label]
+    if spaced and folder.track.form.tokens:
+        have = "label has spaces" if len(spaced) == 1 else "labels have spaces"
+        use = "so participants must use the layout with one row for each prediction"
+        message = f"{len(spaced):,} {have}, which separate the tokens of a prediction string, {use}: {_some(spaced)}"
+        folder.faults.warn("truth_label_with_space", listing, message)
 
 
 def _some(labels: Sequence[str]) -> str:

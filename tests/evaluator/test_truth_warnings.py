@@ -120,6 +120,10 @@ CASES = [
         {"boxes_csv": BOXES + ROW, "image_labels_csv": LABELS + "i1,cat,1\ni1,dog,0.8\n"},
         ("truth_confidence", "image_labels.csv", 3, "Confidence"),
     ),
+    (
+        {"boxes_csv": BOXES + ROW, "images_csv": "ImageID\ni1\ni2\ni3\ni4 \n"},
+        ("truth_outer_space", "images.csv", 5, "ImageID"),
+    ),
 ]
 
 
@@ -225,3 +229,38 @@ def test_requiring_all_images_does_not_lower_the_ceiling(tmp_path: Path, capsys:
     words = ["prepare", DETECTION, "--truth", str(folder(tmp_path)), "--out", str(tmp_path / "t.podium")]
     assert main([*words, "--ceiling", "--json", "--set", "require_all_images=true"]) == 0
     assert json.loads(capsys.readouterr().out)["ceiling"]["all"] == {"score": 1.0, "unreachable": 0.0}
+
+
+OPEN = {"classes_csv": None, "hierarchy_json": None}  # Without these files, every label is known.
+
+
+@pytest.mark.parametrize("cell", [" cat", "cat ", "\tcat", '"cat "', "cat\u00a0"])
+def test_white_space_around_a_label_has_a_warning(tmp_path: Path, cell: str) -> None:
+    truth = folder(tmp_path, boxes_csv=BOXES + f"i1,{cell},0.1,0.5,0.1,0.5,0\n", **OPEN)
+    assert ("truth_outer_space", "boxes.csv", 2, "LabelName") in warned(DETECTION, truth, tmp_path / "t.podium")
+
+
+def test_white_space_around_a_usage_is_ignored(tmp_path: Path) -> None:
+    usage = "ImageID,Usage\ni1, Public \ni2,private\ni3,Ignored\n"
+    truth = folder(tmp_path, boxes_csv=BOXES + ROW, usage_csv=usage)
+    codes = {code for code, *_ in warned(DETECTION, truth, tmp_path / "t.podium")}
+    assert "truth_outer_space" not in codes
+
+
+def test_one_warning_names_the_labels_that_no_prediction_string_can_contain(tmp_path: Path) -> None:
+    boxes = "".join(f"i1,{label},0.1,0.5,0.1,0.5,0\n" for label in ("traffic light", "stop\tsign", "car"))
+    made = prepare(DETECTION, folder(tmp_path, boxes_csv=BOXES + boxes, **OPEN), tmp_path / "t.podium")
+    (found,) = [one for one in made["warnings"] if one["code"] == "truth_label_with_space"]
+    assert found["file"] == "image_labels.csv"
+    assert "2 labels have spaces" in found["message"]
+    assert "'traffic light'" in found["message"]
+
+
+def test_a_relation_with_a_space_has_a_warning(tmp_path: Path) -> None:
+    track = "openimages-relationships"
+    synthesize(track, tmp_path, images=40, seed=3, qualities=[0.5])
+    with (tmp_path / "truth/relations.csv").open("a") as relations:
+        relations.write("next to,next to\n")
+    assert ("truth_label_with_space", "relations.csv", None, None) in warned(
+        track, tmp_path / "truth", tmp_path / "t.podium"
+    )

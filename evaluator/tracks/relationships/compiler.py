@@ -17,6 +17,7 @@ from evaluator.tracks.checking import (
     image_names,
     usage_of,
     warn_duplicates,
+    warn_labels_with_spaces,
     warn_unlisted_images,
     warn_unused,
 )
@@ -43,6 +44,8 @@ def compile_truth(folder: TruthFolder, parameters: RelationshipsParameters) -> R
     labels = _codes(_labels(folder, related, verified, listed_labels))
     relation_names = _relation_names(related, listed_relations)
     relations = _codes(relation_names)
+    for listing, names in zip(listings, (labels, relations), strict=True):
+        warn_labels_with_spaces(folder, listing if listing in folder else related.file, names)
     texts = {
         "images": list(images),
         "labels": list(labels),
