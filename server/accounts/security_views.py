@@ -32,7 +32,7 @@ def profile(request: PersonRequest) -> HttpResponse:
 @require_safe
 @login_required
 def security(request: PersonRequest) -> HttpResponse:
-    """Show whether two-factor authentication is on, and the devices on which the user is signed in."""
+    """Show whether two-factor authentication is on, and the devices where the user is logged in."""
     authenticators = {one.type: one for one in Authenticator.objects.filter(user=request.user)}
     codes = authenticators.get(Type.RECOVERY_CODES)
     context = {
@@ -46,23 +46,23 @@ def security(request: PersonRequest) -> HttpResponse:
 @require_POST
 @login_required
 def device_sign_out(request: PersonRequest, pk: int) -> HttpResponse:
-    """Sign the user out of one device other than the current one."""
+    """Log the user out on one device other than the current one."""
     session = UserSession.objects.filter(pk=pk, user=request.user).first()
     if session is None:
         raise Http404
     if session.session_key == request.session.session_key:
-        messages.error(request, "This is the device that you are using. To sign it out, log out.")
+        messages.error(request, "This is the device that you are using. To log out here, use “Log out” in the menu.")
         return redirect("mfa_index")
     devices.sign_out(request.user, [session])
-    messages.success(request, "The device was signed out.")
+    messages.success(request, "You have been logged out on that device.")
     return redirect("mfa_index")
 
 
 @require_POST
 @login_required
 def devices_sign_out(request: PersonRequest) -> HttpResponse:
-    """Sign the user out of all devices other than the current one."""
+    """Log the user out on all devices other than the current one."""
     others = UserSession.objects.filter(user=request.user).exclude(session_key=request.session.session_key)
     devices.sign_out(request.user, list(others))
-    messages.success(request, "All other devices were signed out.")
+    messages.success(request, "You have been logged out on all other devices.")
     return redirect("mfa_index")
