@@ -6,8 +6,8 @@ contains.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -37,6 +37,7 @@ from evaluator.kernels.text.lookup import MAX_CHARACTERS
 from evaluator.problems import ChangedSubmission, Findings, Stop
 from evaluator.report import ReferenceNeeded
 from evaluator.request import Progress, Resources
+from evaluator.threads import call_all
 from evaluator.tracks.shared.label_truth import LabelTruth
 
 Bytes = NDArray[np.uint8]
@@ -158,12 +159,10 @@ def read_all(
     # than the size of a block, another line could exceed it unnoticed. The reference implementation checks every line.
     if limits.line_bytes < 2 * CHUNK_BYTES:
         raise Declined(ReferenceNeeded.OTHER_LIMITS)
-    with Blocks(submission, limits) as blocks, ThreadPoolExecutor(max(resources.threads - 1, 1)) as pool:
+    with Blocks(submission, limits) as blocks:
         all_readers = readers(header_of(blocks.header(), track))
-        tasks = [pool.submit(_drain, blocks, all_readers, reader, limits) for reader in all_readers[1:]]
-        _drain(blocks, all_readers, all_readers[0], limits, progress=resources.progress)
-        for task in tasks:
-            task.result()
+        first, *others = (partial(_drain, blocks, all_readers, reader, limits) for reader in all_readers)
+        call_all([partial(first, progress=resources.progress), *others], len(all_readers))
     resources.progress("checking", 1.0)
     return all_readers
 

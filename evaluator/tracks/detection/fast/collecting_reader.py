@@ -2,13 +2,14 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.kernels.detection.explained import Predictions
 from evaluator.kernels.detection.state import COLLECTED, KernelTruth
+from evaluator.threads import call_all
 from evaluator.tracks.detection.candidates import ancestors_of
 from evaluator.tracks.detection.fast.reader import BYTES_PER_DETECTION, BlockReader
 from evaluator.tracks.detection.fast.truth import without_annotations
@@ -173,6 +174,4 @@ def evaluate_kept(readers: Sequence[CollectingReader], predictions: NDArray[np.i
             if pieces:
                 readers[number].evaluate(by_image(joined(pieces)))
 
-    with ThreadPoolExecutor(len(readers)) as pool:
-        for done in [pool.submit(work, number) for number in range(len(readers))]:
-            done.result()
+    call_all([partial(work, number) for number in range(len(readers))], len(readers))

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from evaluator.kernels.curves.average_precision import average_precisions, count, scatter
 from evaluator.kernels.curves.sorting import Scratch, sort_buckets
-from evaluator.tracks.shared.curves.shares import WORTH_THREADS, call_all, for_each_share
+from evaluator.threads import call_all
+from evaluator.tracks.shared.curves.shares import WORTH_THREADS, for_each_share
 
 Segments = list[tuple[NDArray[np.float64], NDArray[np.uint32]]]
 """Confidences and codes of curve entries, in several pairs of arrays.
@@ -17,6 +18,7 @@ Segments = list[tuple[NDArray[np.float64], NDArray[np.uint32]]]
 A code is class × 4, plus 2 for a private image, plus the kind of the entry; see
 :mod:`evaluator.kernels.curves.average_precision`.
 """
+KEYS_PER_PAGE = 4096 // np.dtype(np.uint64).itemsize  # The system provides memory in pages of at least 4,096 bytes.
 HALVES = {"all": (0, 1), "public": (0,), "private": (1,)}
 
 
@@ -58,6 +60,8 @@ class EntryBuckets:
         sizes = by_bucket.sum(axis=2)
         ends = np.r_[0, np.cumsum(sizes.sum(axis=0))]
         keys = np.empty(ends[-1], np.uint64)
+        # If several threads write to the same new page of memory, each has to wait until the system provides it.
+        call_all([partial(part.fill, 0) for part in np.array_split(keys[::KEYS_PER_PAGE], threads)], threads)
         # In each bucket, the entries of a segment follow those of all earlier segments.
         next_free = ends[:-1] + np.cumsum(sizes, axis=0) - sizes
         remaining = [(*segment, free) for segment, free in zip(segments, next_free, strict=True)]
@@ -68,9 +72,12 @@ class EntryBuckets:
     def sort(self) -> None:
         """Sort the keys of each bucket in place, in ascending order of confidence."""
         longest = int(np.diff(self.ends).max(initial=0))
+        unused = [Scratch.for_keys(longest) for _ in range(self.threads)]
 
         def work(first: int, stop: int) -> None:
-            sort_buckets(self.keys, self.ends, first, stop, Scratch.for_keys(longest))
+            scratch = unused.pop()
+            sort_buckets(self.keys, self.ends, first, stop, scratch)
+            unused.append(scratch)
 
         for_each_share(self.ends, self.threads, work)
 
