@@ -86,6 +86,14 @@ def test_services_of_compose_exist() -> None:
     assert named <= services
 
 
+@pytest.mark.parametrize("verb", ["stop", "start"])
+def test_the_socket_of_the_web_part_is_stopped_and_started_before_the_web_part(verb: str) -> None:
+    """While only the web part is stopped, the next connection to its socket starts it again."""
+    found = re.findall(rf"systemctl {verb} (podium@[^`\n]*)", MANUAL)
+    assert found
+    assert [units for units in found if not units.startswith("podium@web.socket podium@web")] == []
+
+
 @pytest.mark.parametrize("block", BLOCKS, ids=[one.splitlines()[0][:40] for one in BLOCKS])
 def test_a_block_of_commands_can_be_parsed_by_a_shell(block: str) -> None:
     shlex.split(block.replace("#", "\\#"))
