@@ -20,6 +20,8 @@ ROOT = Path(__file__).parents[3]
 DEPLOY = ROOT / "deploy"
 UNIT = DEPLOY / "systemd" / "podium@.service"
 SOCKET = DEPLOY / "systemd" / "podium@web.socket"
+# The settings whose values are part of the image
+OF_THE_IMAGE = {"PODIUM_HOME", "PODIUM_BIND", "PODIUM_PORT"}
 WRITTEN_BY_COMPOSE = {"SITE", "POSTGRES_PASSWORD", "REDIS_PASSWORD", "STORAGE_PASSWORD"}
 
 
@@ -46,6 +48,15 @@ def test_each_part_of_the_compose_file_has_only_settings_that_exist(services: di
         assert set(service["environment"]) - known_settings() == set()
         needed = {"DATABASE_URL", "REDIS_URL", "STORAGE_URL", "SECRET_KEY", "AUDIT_KEY", "SIGNING_KEY"}
         assert needed <= set(service["environment"])
+
+
+def test_every_part_of_the_compose_file_gets_every_setting(services: dict[str, Any]) -> None:
+    """Without SECRET_KEY_FALLBACKS, for example, no part would start while SECRET_KEY is being changed."""
+    given = {"PODIUM_URL", "PROXIES", "DATABASE_URL", "REDIS_URL", "STORAGE_URL"}
+    for service in services.values():
+        environment = service["environment"]
+        assert set(environment) == known_settings() - OF_THE_IMAGE
+        assert [name for name, value in environment.items() if name not in given and f"${{{name}:" not in value] == []
 
 
 def test_the_parts_of_the_compose_file_use_its_object_storage(services: dict[str, Any]) -> None:
@@ -76,7 +87,7 @@ def test_the_compose_file_names_every_volume_and_network_that_it_uses() -> None:
 def test_a_secret_that_the_compose_file_needs_has_no_default() -> None:
     text = (DEPLOY / "compose.yaml").read_text()
     for name in (*WRITTEN_BY_COMPOSE, "SECRET_KEY", "AUDIT_KEY", "SIGNING_KEY"):
-        assert set(re.findall(rf"\$\{{{name}(..)", text)) == {":?"}
+        assert set(re.findall(rf"\$\{{{name}\b(..)", text)) == {":?"}
 
 
 def test_the_image_runs_without_rights_and_has_a_health_check() -> None:
