@@ -71,6 +71,15 @@ def test_the_settings_file_of_the_first_deploy_has_only_settings() -> None:
     assert written - known_settings() == set()
 
 
+@pytest.mark.parametrize("title", ["Changing secrets", "When something is lost"])
+def test_a_new_key_is_accepted_before_the_service_is_started_with_it(title: str) -> None:
+    """A part whose keys differ from their stored fingerprints exits with 78."""
+    chapter = MANUAL.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+    key = {"Changing secrets": "SIGNING_KEY", "When something is lost": "SECRET_KEY"}[title]
+    row = re.findall(rf"^\| `{key}` \|(.*)", chapter, re.MULTILINE)[0]
+    assert re.search(r"shared_keys --accept`.*\b(re)?start\b", row)
+
+
 def test_services_of_compose_exist() -> None:
     services = set(yaml.safe_load((ROOT / "deploy" / "compose.yaml").read_text())["services"])
     with_value = {"-v", "--entrypoint", "-c", "-f", "--env-file"}
