@@ -11,6 +11,7 @@ import yaml
 from django.conf import settings
 from django.core.management import CommandError, call_command
 
+from server.middleware import FORM_BYTES
 from server.runtime import health
 from server.runtime.management.commands import ready
 from server.runtime.parts import PARTS
@@ -107,6 +108,15 @@ def test_systemd_keeps_the_default_port_of_the_web_part_open_and_caddy_forwards_
     address = f"{settings.PODIUM_BIND}:{settings.PODIUM_PORT}"
     assert f"\nListenStream={address}\n" in SOCKET.read_text()
     assert f"s/web:8000/{address}/" in (DEPLOY / "README.md").read_text()
+
+
+def test_the_proxies_accept_the_largest_upload() -> None:
+    """In Caddy, MB are 10**6 bytes and MiB are 2**20 bytes. In nginx, m are 2**20 bytes."""
+    needed = settings.UPLOAD_MAX_BYTES + FORM_BYTES
+    of_caddy = re.findall(r"^\s*max_size (\d+)(MB|MiB)$", (DEPLOY / "Caddyfile").read_text(), re.MULTILINE)
+    assert [int(number) * (10**6 if unit == "MB" else 2**20) >= needed for number, unit in of_caddy] == [True]
+    of_nginx = re.findall(r"client_max_body_size +(\d+)m;", (DEPLOY / "README.md").read_text())
+    assert [int(number) * 2**20 >= needed for number in of_nginx] == [True]
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze")
