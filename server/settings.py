@@ -43,6 +43,8 @@ OWN_HOST = urlsplit(PODIUM_URL).netloc.removesuffix(f":{urlsplit(PODIUM_URL).por
 ALLOWED_HOSTS = [*env.hosts("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"]), OWN_HOST.lower()]
 CSRF_TRUSTED_ORIGINS = [PODIUM_URL]
 SECURE_SSL_REDIRECT = SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+# Proxies and Prometheus request these paths without TLS, directly from a web host.
+SECURE_REDIRECT_EXEMPT = [r"^(livez|healthz|readyz|metrics)$"]
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_HSTS_SECONDS = env.number("SECURE_HSTS_SECONDS", default=31_536_000 if HTTPS else 0, low=0, high=315_360_000)
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS

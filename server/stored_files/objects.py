@@ -38,6 +38,9 @@ FULL_CODES = {"XMinioStorageFull", "QuotaExceeded", "InsufficientStorage", "Insu
 NOT_FOUND, FULL = 404, 507
 # A large file is copied inside the object store in parts, so that no request takes longer than the timeout.
 COPY = TransferConfig(multipart_threshold=64 * 2**20, multipart_chunksize=64 * 2**20, use_threads=False)
+# A check must not occupy a thread of the web process for long if the object store does not respond.
+CHECK = Config(connect_timeout=2, read_timeout=5, retries={"total_max_attempts": 1, "mode": "standard"})
+STRANGER = Config(signature_version=UNSIGNED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,7 @@ class Listed:
 
 
 @lru_cache(maxsize=8)
-def connected(store: ObjectStore, process: int, *, signed: bool = True) -> Any:
+def connected(store: ObjectStore, process: int, changes: Config | None = None) -> Any:
     """Return the connection to an object store for the process with the id `process`.
 
     The connection is cached per process, because a child process must not use its parent's connection. Checksums that
@@ -71,7 +74,7 @@ def connected(store: ObjectStore, process: int, *, signed: bool = True) -> Any:
         region_name=store.region,
         endpoint_url=store.endpoint,
         verify=store.ca or None,
-        config=config if signed else config.merge(Config(signature_version=UNSIGNED)),
+        config=config.merge(changes) if changes else config,
     )
 
 
@@ -236,11 +239,11 @@ class ObjectStorage(S3Storage):
     def check(self) -> None:
         """Raise OSError unless the storage responds and the bucket can be used."""
         with translated(self.bucket_name):
-            self.client.head_bucket(Bucket=self.bucket_name)
+            connected(self.store, os.getpid(), CHECK).meta.client.head_bucket(Bucket=self.bucket_name)
 
     def is_public(self, name: str) -> bool:
         """Return whether a file can be read without credentials."""
-        stranger = connected(self.store, os.getpid(), signed=False).meta.client
+        stranger = connected(self.store, os.getpid(), STRANGER).meta.client
         try:
             with translated(name):
                 stranger.get_object(Bucket=self.bucket_name, Key=self._normalize_name(name))["Body"].close()

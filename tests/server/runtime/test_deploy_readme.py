@@ -33,6 +33,12 @@ def test_a_command_of_manage_py_exists_with_its_options(name: str, options: tupl
     assert set(options) <= known
 
 
+def test_the_alert_rules_use_the_job_name_of_the_scrape_example() -> None:
+    block = next(one for one in BLOCKS if one.startswith("scrape_configs:"))
+    jobs = {one["job_name"] for one in yaml.safe_load(block)["scrape_configs"]}
+    assert jobs == set(re.findall(r'job="(\w+)"', (ROOT / "deploy" / "prometheus" / "alerts.yaml").read_text()))
+
+
 def test_targets_of_make_exist() -> None:
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     named = set(re.findall(r"^make (?:-C \S+ )?([a-z]+)", "\n".join(BLOCKS), re.MULTILINE))

@@ -1,5 +1,6 @@
 """Tests `/livez` (the web process runs), `/readyz` (everything it needs is available) and heartbeats of workers."""
 
+from ipaddress import ip_network
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -119,6 +120,18 @@ def test_the_response_reveals_no_internal_details(client: Client, monkeypatch: p
 
     monkeypatch.setattr(health, "connection", SimpleNamespace(cursor=refuse))
     assert client.get("/readyz").json()["database"] == "does not respond"
+
+
+@pytest.mark.usefixtures("own_folders", "db")
+@pytest.mark.parametrize("path", ["/livez", "/healthz", "/readyz", "/metrics"])
+def test_health_routes_respond_without_tls(
+    client: Client, path: str, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(health, "redis", refuse)
+    settings.SECURE_SSL_REDIRECT = True
+    settings.METRICS_ADDRESSES = [ip_network("127.0.0.1")]
+    assert client.get(path).status_code == 200
+    assert client.get("/status").status_code == 301
 
 
 @pytest.mark.parametrize("path", ["/livez", "/healthz", "/readyz"])

@@ -1,12 +1,15 @@
 """Tests an installation whose files are in an object store: startup, checks, backups, quarantine, and secrets."""
 
 import os
+import socket
 import subprocess
 import sys
+import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from botocore.config import Config
 from django.conf import settings as configured
 from django.core.exceptions import ImproperlyConfigured
 from django.core.files.base import ContentFile
@@ -21,10 +24,12 @@ from server.runtime.environment import env
 from server.runtime.home import NotStarted
 from server.runtime.joining import WrongInstallation
 from server.runtime.models import Installation
+from server.stored_files import objects
 from server.stored_files.address import ObjectStore, parsed
 from server.stored_files.copies import in_objects
 from server.submissions.models import Submission
 from server.submissions.services import object_quarantine, quarantine
+from tests import object_store
 from tests.conftest import Make
 from tests.object_store import Line, line, store, store_port
 
@@ -94,6 +99,19 @@ class TestStart:
             joining.check_storages(first=True)
         assert "secret" not in str(refused.value)
         assert "cannot be used" in health.storage()
+
+    def test_a_storage_that_accepts_connections_but_does_not_respond_is_reported_soon(
+        self, settings: Settings, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """`manage.py ready` waits for 10 seconds, and each probe occupies a thread of the web process."""
+        assert objects.CHECK.connect_timeout + objects.CHECK.read_timeout < 10
+        monkeypatch.setattr(objects, "CHECK", objects.CHECK.merge(Config(read_timeout=0.2)))
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            address = f"s3://key:secret@127.0.0.1:{silent.getsockname()[1]}/silent?tls=false"
+            object_store.configured(address, settings, monkeypatch)
+            started = time.monotonic()
+            assert "does not respond" in health.storage()
+        assert time.monotonic() - started < 5
 
     def test_a_bucket_that_anybody_can_read_is_refused(self, store: ObjectStore) -> None:
         joining.check_storages(first=True)
