@@ -4,6 +4,7 @@ import hashlib
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,13 +15,18 @@ from django.core.files.storage import Storage, default_storage
 from django.db import connection
 from django.db.models import FileField, Model
 
+from server.audit.external_records import NOTE, Damaged, logged_entries, text_of
 from server.challenges.truth_storage import storages
 from server.runtime.backup.database import Query
-from server.runtime.backup.manifest import CHUNK_BYTES, Stored
+from server.runtime.backup.manifest import CHUNK_BYTES, Stored, Unusable
 from server.submissions.models import Submission
 
 AUDIT_RECORDS = ("audit_head", "audit_lost")
 RECORDS = "records"
+MOVE_AWAY = (
+    "If a new installation was started here by mistake, stop it, move uploads, truths, audit_head, audit_lost and logs "
+    "out of PODIUM_HOME, remove the key podium:installation from Redis, and restore again."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +110,30 @@ def copy_audit_records(folder: Path) -> Iterator[str]:
             content = source.read_bytes()
             target.write_bytes(content if source.suffix == ".gz" else content[: content.rfind(b"\n") + 1])
             yield path
+
+
+def refuse_other_records(backup: Path) -> None:
+    """Raise Unusable if PODIUM_HOME has records of the audit log of another installation.
+
+    Otherwise, the records in the backup would not be restored, and the entries of the other installation would be
+    recorded as missing. The logs of two installations have different entries with the same numbers. After an earlier
+    restore, this is also true of one installation, but then some entries are equal.
+    """
+    own, restored = entries_recorded_in(Path(settings.PODIUM_HOME)), entries_recorded_in(backup / RECORDS)
+    if own.isdisjoint(restored) and not {number for number, _ in own}.isdisjoint(number for number, _ in restored):
+        raise Unusable(f"The audit log in {settings.PODIUM_HOME} belongs to another installation. {MOVE_AWAY}")
+
+
+def entries_recorded_in(home: Path) -> set[tuple[int, str]]:
+    """Return the number and hash of each audit entry that the records in a folder name. Damaged files are skipped."""
+    found: set[tuple[int, str]] = set()
+    for path in (home / "logs").glob("audit.log*"):
+        with suppress(Damaged):
+            found |= {entry for entry, _ in logged_entries(path)}
+    for name in AUDIT_RECORDS:
+        with suppress(Damaged):
+            found |= {(int(number), hashed) for number, hashed, _ in NOTE.findall(text_of(home / name)) if int(number)}
+    return found
 
 
 def put_back(path: str, expected: Stored, backup: Path) -> bool:

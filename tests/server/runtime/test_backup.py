@@ -3,7 +3,7 @@
 import json
 import shutil
 import sqlite3
-from contextlib import closing
+from contextlib import closing, nullcontext
 from pathlib import Path
 
 import pytest
@@ -132,6 +132,35 @@ def test_newer_records_of_the_audit_log_are_kept(tmp_path: Path, settings: Setti
     (tmp_path / "home" / "audit_head").write_text(present)
     assert files.put_back("records/audit_head", Stored(6, ""), tmp_path) is not bool(present)
     assert (tmp_path / "home" / "audit_head").read_text() == (present or "older\n")
+
+
+@pytest.mark.parametrize(
+    ("here", "is_refused"),
+    [
+        ("", False),  # nothing has been recorded on this machine
+        ("a1 b2 c3", False),  # later entries of the same installation
+        ("a1 d2", False),  # the same installation, after an earlier restore
+        ("e4", False),  # another host of the installation, or a log whose beginning is missing
+        ("d1 e2", True),
+    ],
+)
+def test_audit_records_of_another_installation_are_refused(
+    tmp_path: Path, settings: Settings, here: str, is_refused: bool
+) -> None:
+    settings.PODIUM_HOME = tmp_path / "home"
+    record_entries(tmp_path / "home", here.split())
+    record_entries(tmp_path / "backup" / "records", ["a1", "b2"])
+    with pytest.raises(Unusable, match="remove the key podium:installation") if is_refused else nullcontext():
+        files.refuse_other_records(tmp_path / "backup")
+
+
+def record_entries(home: Path, entries: list[str]) -> None:
+    """Record entries of an audit log in a folder, as external_records.py does. `a1` is entry 1 with the hash `aaa…`."""
+    (home / "logs").mkdir(parents=True)
+    found = [(int(one[1]), one[0] * 64) for one in entries]
+    lines = [f"2026-11-24 10:00:00,000 INFO server.audit.services entry {n} {hashed}\n" for n, hashed in found]
+    (home / "logs" / "audit.log").write_text("".join(lines[:-1]))
+    (home / "audit_head").write_text("".join(f"{n:020d} {hashed} {1:020d}\n" for n, hashed in found[-1:]))
 
 
 @pytest.mark.processes

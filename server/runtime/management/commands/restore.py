@@ -53,6 +53,7 @@ class Command(BaseCommand):
                     joining.prepare_bucket(is_new=True)
                 manifest = manifests.read(backup)
                 refuse_unusable(manifest, other_keys=other_keys)
+                files.refuse_other_records(backup)
                 refuse_damaged(backup, manifest)
                 database.refuse_unless_replaceable()
                 self.restore(backup, manifest)
@@ -120,7 +121,8 @@ def refuse_unusable(manifest: Manifest, *, other_keys: bool) -> None:
         )
     for name, storage in storages().items():
         if joining.read_id(storage) not in ("", manifest.installation):
-            raise Unusable(f"The storage of {name} belongs to another installation. Restore into an empty storage.")
+            advice = f"Restore into an empty storage. {files.MOVE_AWAY}"
+            raise Unusable(f"The storage of {name} belongs to another installation. {advice}")
     # A backup from an earlier version may not contain the fingerprints of all keys. A missing fingerprint counts as
     # different.
     missing = dict.fromkeys(shared_keys.KEYS, "")
