@@ -117,11 +117,26 @@ def put_back(folder: Path) -> Path | None:
         run("pg_restore", "--single-transaction", "--exit-on-error", "--no-owner", "--no-privileges", str(copy))
         return None
     connection.close()
-    target = sqlite_path()
-    replaced = _moved_away(target)
+    return replace_sqlite(sqlite_path(), copy)
+
+
+def replace_sqlite(target: Path, copy: Path) -> Path | None:
+    """Replace an SQLite database with a copy. Return the folder with the replaced files, or None if there were none.
+
+    Raises Unusable if the copy does not fit on the disk. The database is moved away only after it has been copied.
+    """
     new = target.with_name(f"{target.name}.restored")
     new.touch(mode=0o600)
-    shutil.copyfile(copy, new)
+    try:
+        with copy.open("rb") as source, new.open("wb") as file:
+            shutil.copyfileobj(source, file)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        new.unlink(missing_ok=True)
+        problem = f"The database in the backup cannot be copied to {new} ({error.strerror})"
+        raise Unusable(f"{problem}. {target} was not changed. Correct this, and run the command again.") from error
+    replaced = _moved_away(target)
     new.replace(target)
     return replaced
 

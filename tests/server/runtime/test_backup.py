@@ -1,6 +1,8 @@
 """`manage.py backup` and `manage.py restore` first check whether they can succeed. If not, they change nothing."""
 
+import errno
 import json
+import os
 import shutil
 import sqlite3
 from contextlib import closing, nullcontext
@@ -9,11 +11,13 @@ from pathlib import Path
 import pytest
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
+from django.core.management import CommandError, call_command
 from pytest_django import Settings
 
 from server.runtime import joining, shared_keys
-from server.runtime.backup import files, manifest
+from server.runtime.backup import database, files, manifest
 from server.runtime.backup.manifest import Manifest, Stored, Unusable
+from server.runtime.management.commands import restore
 from server.runtime.management.commands.restore import refuse_damaged, refuse_unusable
 from tests.flows.running import Running
 from tests.flows.taking_part import make_bundle
@@ -161,6 +165,35 @@ def record_entries(home: Path, entries: list[str]) -> None:
     lines = [f"2026-11-24 10:00:00,000 INFO server.audit.services entry {n} {hashed}\n" for n, hashed in found]
     (home / "logs" / "audit.log").write_text("".join(lines[:-1]))
     (home / "audit_head").write_text("".join(f"{n:020d} {hashed} {1:020d}\n" for n, hashed in found[-1:]))
+
+
+def test_a_database_is_replaced_only_after_the_restored_one_was_copied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database_file, copy = tmp_path / "podium.sqlite3", tmp_path / "copy"
+    database_file.write_bytes(b"old")
+    copy.write_bytes(b"restored")
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full_disk)
+        with pytest.raises(Unusable, match=r"No space left on device.*podium\.sqlite3 was not changed"):
+            database.replace_sqlite(database_file, copy)
+    assert files_below(tmp_path) == {"podium.sqlite3": b"old", "copy": b"restored"}
+    replaced = database.replace_sqlite(database_file, copy)
+    assert replaced is not None
+    assert (database_file.read_bytes(), (replaced / database_file.name).read_bytes()) == (b"restored", b"old")
+
+
+def full_disk(*_: object) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+@pytest.mark.django_db
+def test_a_full_disk_is_named_when_files_are_restored(written: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(restore.Command, "restore", full_disk)
+    monkeypatch.setattr(database, "refuse_unless_replaceable", lambda: None)
+    monkeypatch.setattr(restore, "refuse_unusable", lambda *_, **__: None)
+    with pytest.raises(CommandError, match="not restored completely: No space left on device"):
+        call_command("restore", str(written))
 
 
 @pytest.mark.processes

@@ -59,6 +59,10 @@ class Command(BaseCommand):
                 self.restore(backup, manifest)
         except (Unusable, NotStarted) as error:
             raise CommandError(str(error)) from error
+        except OSError as error:
+            problem = f"The backup was not restored completely: {error.strerror or error}."
+            advice = "Correct this, and run the command again. Files that are restored already are left as they are."
+            raise CommandError(f"{problem} {advice}") from error
         self.record_missing_entries(acts_for)
         self.stdout.write("Now run `manage.py verify_audit` and `manage.py verify_board`, and start the service.")
 
