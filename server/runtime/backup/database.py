@@ -31,11 +31,14 @@ def snapshot(folder: Path) -> Iterator[Query]:
 def _of_sqlite(copy: Path) -> Iterator[Query]:
     copy.touch(mode=0o600)
     with closing(sqlite3.connect(copy)) as target:
-        with closing(sqlite3.connect(f"file:{sqlite_path()}?mode=ro", uri=True)) as source:
-            source.backup(target)
-        # Turn off the write-ahead log, so that the copied database consists of one file.
-        target.execute("PRAGMA journal_mode=DELETE")
-        found = target.execute("PRAGMA integrity_check").fetchone()[0]
+        try:
+            with closing(sqlite3.connect(f"file:{sqlite_path()}?mode=ro", uri=True)) as source:
+                source.backup(target)
+            # Turn off the write-ahead log, so that the copied database consists of one file.
+            target.execute("PRAGMA journal_mode=DELETE")
+            found = target.execute("PRAGMA integrity_check").fetchone()[0]
+        except sqlite3.Error as error:
+            raise Unusable(f"The database cannot be copied to {copy.parent} ({error}).") from error
         if found != "ok":
             raise Unusable(f"The database is damaged ({found}). Restore an earlier backup.")
         yield lambda sql: target.execute(sql).fetchall()

@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 from contextlib import closing, nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from django.core.files.base import ContentFile
@@ -181,6 +182,15 @@ def test_a_database_is_replaced_only_after_the_restored_one_was_copied(
     replaced = database.replace_sqlite(database_file, copy)
     assert replaced is not None
     assert (database_file.read_bytes(), (replaced / database_file.name).read_bytes()) == (b"restored", b"old")
+
+
+def test_a_database_that_cannot_be_copied_is_reported_in_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "connection", SimpleNamespace(vendor="sqlite"))
+    monkeypatch.setattr(database, "sqlite_path", lambda: tmp_path / "missing")
+    with pytest.raises(Unusable, match=r"cannot be copied .*unable to open"), database.snapshot(tmp_path):
+        pass
 
 
 def full_disk(*_: object) -> None:
