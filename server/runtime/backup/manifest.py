@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -60,24 +61,39 @@ def read(folder: Path) -> Manifest:
         return Manifest(**content, files=files)
     except FileNotFoundError:
         raise Unusable(f"{folder} contains no {NAME}, so it is not a complete backup.") from None
+    except PermissionError as error:
+        raise unreadable(folder, error) from error
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise Unusable(f"{folder / NAME} is damaged ({error}). Use another backup.") from error
+
+
+def unreadable(folder: Path, error: PermissionError) -> Unusable:
+    """Return the error for a backup whose files this user may not read, for example because root has copied them."""
+    advice = f"Run `chown -R {os.geteuid()} {folder}` as root. This user must also be able to enter the folders above."
+    return Unusable(f"{error.filename} cannot be read ({error.strerror}). {advice}")
 
 
 def faults(folder: Path, manifest: Manifest) -> Iterator[str]:
     """Compare every file with its checksum.
 
-    Yield an empty string for each intact file, and a message for each missing or changed file.
+    Yield an empty string for each intact file, and a message for each missing or changed file. Raises Unusable if this
+    user may not read a file.
     """
     for path, expected in manifest.files.items():
         if Path(path).is_absolute() or ".." in Path(path).parts:
             yield f"{path} points outside the backup."
-        elif not (folder / path).is_file():
-            yield f"{path} is missing."
-        elif checksum(folder / path) != expected:
-            yield f"{path} was changed or damaged."
         else:
-            yield ""
+            yield fault(folder, path, expected)
+
+
+def fault(folder: Path, path: str, expected: Stored) -> str:
+    """Return a message if a file is missing or differs from its checksum, otherwise an empty string."""
+    try:
+        if not (folder / path).is_file():
+            return f"{path} is missing."
+        return "" if checksum(folder / path) == expected else f"{path} was changed or damaged."
+    except PermissionError as error:
+        raise unreadable(folder, error) from error
 
 
 def checksum(path: Path) -> Stored:

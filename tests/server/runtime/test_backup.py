@@ -1,6 +1,7 @@
 """`manage.py backup` and `manage.py restore` first check whether they can succeed. If not, they change nothing."""
 
 import errno
+import io
 import json
 import os
 import shutil
@@ -8,6 +9,7 @@ import sqlite3
 from contextlib import closing, nullcontext
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from django.core.files.base import ContentFile
@@ -46,6 +48,22 @@ def test_a_damaged_or_missing_file_is_named(written: Path, content: bytes | None
     path = written / "uploads" / "one"
     path.unlink() if content is None else path.write_bytes(content)
     with pytest.raises(Unusable, match="nothing was restored:\nuploads/one"):
+        refuse_damaged(written, manifest.read(written))
+
+
+@pytest.mark.parametrize("path", [manifest.NAME, "uploads/one"])
+def test_a_file_that_this_user_may_not_read_is_not_called_damaged(
+    written: Path, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = io.open
+
+    def refuse(file: Any, *words: Any, **more: Any) -> Any:
+        if Path(file) == written / path:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(file))
+        return opened(file, *words, **more)
+
+    monkeypatch.setattr(io, "open", refuse)
+    with pytest.raises(Unusable, match=rf"{path} cannot be read \(Permission denied\)\. Run `chown -R \d+ {written}`"):
         refuse_damaged(written, manifest.read(written))
 
 
