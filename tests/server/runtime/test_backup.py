@@ -100,10 +100,14 @@ def test_a_backup_from_before_the_secret_key_was_changed_is_accepted_while_the_e
 ) -> None:
     backup = Manifest(MADE_AT, files.connection.vendor, [], "", shared_keys.fingerprints())
     earlier, settings.SECRET_KEY = settings.SECRET_KEY, "a new key of more than thirty-two characters"
-    with pytest.raises(Unusable, match="secret_key"):
+    with pytest.raises(Unusable, match=r"secret_key.*add the old one to SECRET_KEY_FALLBACKS"):
         refuse_unusable(backup, other_keys=False)
+    assert not restore.has_earlier_secret_key(backup)
     settings.SECRET_KEY_FALLBACKS = [earlier]
     refuse_unusable(backup, other_keys=False)
+    assert restore.has_earlier_secret_key(backup)
+    backup.keys = shared_keys.fingerprints()
+    assert not restore.has_earlier_secret_key(backup)
 
 
 def test_a_fingerprint_does_not_contain_the_key(settings: Settings) -> None:

@@ -64,6 +64,11 @@ class Command(BaseCommand):
             advice = "Correct this, and run the command again. Files that are restored already are left as they are."
             raise CommandError(f"{problem} {advice}") from error
         self.record_missing_entries(acts_for)
+        if has_earlier_secret_key(manifest):
+            self.stdout.write(
+                "SECRET_KEY was changed after the backup. Run `manage.py rotate_secret_key` before you remove "
+                "SECRET_KEY_FALLBACKS."
+            )
         self.stdout.write("Now run `manage.py verify_audit` and `manage.py verify_board`, and start the service.")
 
     def restore(self, backup: Path, manifest: Manifest) -> None:
@@ -132,12 +137,18 @@ def refuse_unusable(manifest: Manifest, *, other_keys: bool) -> None:
     missing = dict.fromkeys(shared_keys.KEYS, "")
     differing = shared_keys.differing(missing | manifest.keys)
     if differing and not other_keys:
-        places = ", ".join(f"{name.lower()} (or the setting {name})" for name in differing)
+        places = ", ".join(f"{name} (or PODIUM_HOME/{name.lower()})" for name in differing)
         raise Unusable(
-            f"These secret keys differ from the keys that were in use when the backup was made: {places}. Copy "
-            "the old keys into PODIUM_HOME first. If they are lost, add --other-keys; `--help` explains what can "
-            "then no longer be verified."
+            f"These secret keys differ from the keys that were in use when the backup was made: {places}. Set the old "
+            "keys first. If SECRET_KEY was changed on purpose, add the old one to SECRET_KEY_FALLBACKS instead. If the "
+            "keys are lost, add --other-keys; `--help` explains what can then no longer be verified."
         )
+
+
+def has_earlier_secret_key(manifest: Manifest) -> bool:
+    """Return whether the backup was made with an earlier SECRET_KEY, which is in SECRET_KEY_FALLBACKS."""
+    known = {"SECRET_KEY": manifest.keys.get("SECRET_KEY", "")}
+    return known["SECRET_KEY"] != shared_keys.fingerprints()["SECRET_KEY"] and not shared_keys.differing(known)
 
 
 def refuse_damaged(backup: Path, manifest: Manifest) -> None:
