@@ -86,6 +86,15 @@ def test_a_new_key_is_accepted_before_the_service_is_started_with_it(title: str)
     assert re.search(r"shared_keys --accept`.*\b(re)?start\b", row)
 
 
+@pytest.mark.parametrize("command", ["podium-manage ", "python manage.py "])
+def test_an_upgrade_makes_its_backup_while_uploads_are_refused(command: str) -> None:
+    """Otherwise, uploads after the backup are lost if the new version does not work."""
+    blocks = [one for one in BLOCKS if f"{command}maintenance on" in one and "before-2" in one]
+    assert len(blocks) == 1
+    found = re.findall(r"(?:manage|manage\.py) (maintenance on|backup|doctor|maintenance off)\b", blocks[0])
+    assert found == ["maintenance on", "backup", "doctor", "maintenance off"]
+
+
 def test_services_of_compose_exist() -> None:
     services = set(yaml.safe_load((ROOT / "deploy" / "compose.yaml").read_text())["services"])
     with_value = {"-v", "--entrypoint", "-c", "-f", "--env-file"}
