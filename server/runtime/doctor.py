@@ -34,7 +34,7 @@ FREE_BYTES = 2 * 2**30
 CLOCK_SECONDS = 2.0
 # Ids of the warnings that Django's deployment check emits if PODIUM_URL does not use TLS.
 WITHOUT_TLS = {f"security.W{number:03}" for number in (4, 8, 12, 16)}
-OF_COMPOSE = {"SITE", "POSTGRES_PASSWORD", "REDIS_PASSWORD", "STORAGE_PASSWORD"}
+OF_COMPOSE = {"SITE", "POSTGRES_PASSWORD", "REDIS_PASSWORD", "STORAGE_PASSWORD", "WORKERS"}
 PINNED = re.compile(r"^([\w-]+)==([\w.]+)")
 ERROR, ADVICE, OK = "error", "advice", "ok"
 

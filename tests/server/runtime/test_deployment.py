@@ -12,7 +12,7 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 
 from server.middleware import FORM_BYTES
-from server.runtime import health
+from server.runtime import doctor, health
 from server.runtime.management.commands import ready
 from server.runtime.parts import PARTS
 from server.stored_files.address import parsed
@@ -72,6 +72,17 @@ def test_the_parts_of_the_compose_file_cannot_write_to_their_image_and_have_no_r
     for service in services.values():
         assert (service["read_only"], service["cap_drop"]) == (True, ["ALL"])
     assert services["worker"]["networks"] == ["inside"]
+
+
+def test_the_number_of_workers_is_kept_in_the_settings_file(services: dict[str, Any]) -> None:
+    """Otherwise, `up -d` without an option would stop all workers except for one."""
+    assert services["worker"]["deploy"]["replicas"] == "${WORKERS:-1}"
+    assert "--scale" not in (DEPLOY / "README.md").read_text()
+
+
+def test_the_doctor_knows_the_variables_that_only_compose_reads() -> None:
+    named = set(re.findall(r"\$\{(\w+)", (DEPLOY / "compose.yaml").read_text()))
+    assert named - known_settings() == doctor.OF_COMPOSE
 
 
 def test_the_compose_file_names_every_volume_and_network_that_it_uses() -> None:
