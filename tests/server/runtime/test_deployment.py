@@ -115,6 +115,12 @@ def test_the_unit_stops_restarting_if_the_configuration_is_wrong() -> None:
     assert "manage.py up --only %i" in text
 
 
+def test_a_worker_may_take_longer_to_stop_than_its_longest_scoring(services: dict[str, Any]) -> None:
+    """STOP_SECONDS limits the time. If the worker were killed earlier, its scorings would count as failed attempts."""
+    assert "\nTimeoutStopSec=infinity\n" in UNIT.read_text()
+    assert int(services["worker"]["stop_grace_period"].removesuffix("h")) * 3600 > settings.EVALUATION_WALL_SECONDS
+
+
 def test_systemd_keeps_the_default_port_of_the_web_part_open_and_caddy_forwards_to_it() -> None:
     address = f"{settings.PODIUM_BIND}:{settings.PODIUM_PORT}"
     assert f"\nListenStream={address}\n" in SOCKET.read_text()
