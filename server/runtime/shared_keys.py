@@ -64,8 +64,11 @@ def note(names: Iterable[str]) -> None:
 
 def explanation(names: list[str]) -> str:
     places = " and ".join(f"{name} (or PODIUM_HOME/{name.lower()})" for name in names)
-    return (
-        f"{places}: not the key that this installation uses. Copy the key from another host or from its backup. "
+    advice = ["Copy the key from another host or from its backup."]
+    if "SECRET_KEY" in names:
+        advice.append("If you are changing SECRET_KEY, add its earlier value to SECRET_KEY_FALLBACKS.")
+    advice.append(
         "If it is lost, or was replaced on purpose, stop all parts, set the new key on every host, and run "
         "`manage.py shared_keys --accept`."
     )
+    return f"{places}: not the key that this installation uses. {' '.join(advice)}"

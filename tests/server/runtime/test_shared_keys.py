@@ -35,6 +35,7 @@ def test_another_key_is_refused_by_name_and_without_its_value(name: str, first: 
     assert refused.value.returncode == WRONG_CONFIGURATION
     assert name in str(refused.value)
     assert "shared_keys --accept" in str(refused.value)
+    assert ("SECRET_KEY_FALLBACKS" in str(refused.value)) == (name == "SECRET_KEY")
     assert OTHER not in str(refused.value)
     assert doctor.check_keys().level == doctor.ERROR
 
