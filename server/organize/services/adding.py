@@ -98,17 +98,21 @@ def add_phase(
     return phase
 
 
-def clone_phase(*, phase: Phase, by: User, values: Mapping[str, Any]) -> Phase:
+def clone_phase(
+    *, phase: Phase, by: User, values: Mapping[str, Any], warn: Callable[[Problem], None] = ignore
+) -> Phase:
     """Add a copy of a phase, with the same settings, ground truth, split and sample submission.
 
-    `values` contains the new phase's short name, title and dates. Baselines and submissions are not copied.
+    `values` contains the new phase's short name, title and dates. Baselines and submissions are not copied. `warn` is
+    called with each warning.
     """
     refuse_without(Right.EDIT, by=by, challenge=phase.challenge)
     source = exported(phase)
     kept = {name: value for name, value in phase_values(source).items() if name not in NOT_CLONED}
     assert phase.truth is not None  # `exported` raises Refused for a phase without a ground truth.
     with gates.sample_of(phase) as sample, local_copy(phase.truth.source) as truth:
-        return add_phase(challenge=phase.challenge, by=by, values={**kept, **values}, truth=truth, sample=sample)
+        given = {**kept, **values}
+        return add_phase(challenge=phase.challenge, by=by, values=given, truth=truth, sample=sample, warn=warn)
 
 
 def write_bundle(

@@ -25,6 +25,7 @@ from server.errors import Refused
 from server.organize.services import adding, archiving, publishing
 from server.organize.services.bundle_uploads import require_may_import
 from server.pages.challenge_context import ChallengeContext
+from server.pages.console.kept_warnings import keep_warnings
 from server.pages.rendering import render_page
 from server.pages.views.organize import organized_context, show_overview
 from server.pages.views.phase_live import organized_phase
@@ -81,10 +82,11 @@ def accept_phase(request: PersonRequest, current: ChallengeContext) -> HttpRespo
             challenge=current.challenge, by=request.user, values=values, truth=path, warn=warnings.append
         )
     except InvalidBundle as error:
-        return show_phase_form(request, current, form, Refused("invalid", INVALID), mistakes=error.problems)
+        found = {"mistakes": error.problems, "warnings": error.warnings}
+        return show_phase_form(request, current, form, Refused("invalid", INVALID), **found)
     except Refused as refusal:
         return show_phase_form(request, current, form, refusal)
-    return added(request, current, phase)
+    return added(request, current, phase, warnings)
 
 
 @require_http_methods(FORM_METHODS)
@@ -99,20 +101,22 @@ def clone_phase(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
     if not form.is_valid():
         return show_phase_form(request, current, form, Refused("invalid", INVALID), of_phase=found)
     admission.take_account_slot(request.user)
+    warnings: list[Problem] = []
     try:
-        made = adding.clone_phase(phase=found, by=request.user, values=form.cleaned_data)
+        made = adding.clone_phase(phase=found, by=request.user, values=form.cleaned_data, warn=warnings.append)
     except InvalidBundle as error:
-        refusal = Refused("invalid", INVALID)
-        return show_phase_form(request, current, form, refusal, of_phase=found, mistakes=error.problems)
+        shown = {"of_phase": found, "mistakes": error.problems, "warnings": error.warnings}
+        return show_phase_form(request, current, form, Refused("invalid", INVALID), **shown)
     except Refused as refusal:
         return show_phase_form(request, current, form, refusal, of_phase=found)
-    return added(request, current, made)
+    return added(request, current, made, warnings)
 
 
-def added(request: PersonRequest, current: ChallengeContext, phase: Phase) -> HttpResponse:
-    """Redirect to the page about a new phase's ground truth, which shows the results of its checks (the gate)."""
+def added(request: PersonRequest, current: ChallengeContext, phase: Phase, warnings: list[Problem]) -> HttpResponse:
+    """Redirect to the page about a new phase's ground truth, which shows the warnings and the results of the gate."""
     gate = "Its gate is green." if may_open(phase) else "Its gate is not green, so it does not accept submissions yet."
     messages.success(request, f"Phase {phase.slug} was added. {gate}")
+    keep_warnings(request, warnings)
     return redirect("organize_truth_version", current.challenge.slug, phase.slug, 1)
 
 

@@ -15,6 +15,7 @@ from server.challenges.roles import Right
 from server.errors import Refused
 from server.organize.services import cloning
 from server.pages.challenge_context import ChallengeContext
+from server.pages.console.kept_warnings import keep_warnings
 from server.pages.rendering import render_page
 from server.pages.views.organize import organized_context
 from server.submissions.services import admission
@@ -36,10 +37,12 @@ def clone(request: PersonRequest, slug: str) -> HttpResponse:
     try:
         made = cloning.clone_challenge(challenge=current.challenge, by=request.user, **form.cleaned_data)
     except InvalidBundle as error:
-        return show(request, current, form, Refused("invalid", INVALID), mistakes=error.problems)
+        found = {"mistakes": error.problems, "warnings": error.warnings}
+        return show(request, current, form, Refused("invalid", INVALID), **found)
     except Refused as refusal:
         return show(request, current, form, refusal)
     messages.success(request, "The challenge was copied as a draft. Enter its dates, then publish it.")
+    keep_warnings(request, made.warnings)
     return redirect("organize", made.challenge.slug)
 
 

@@ -20,6 +20,7 @@ from server.organize.models import Publication
 from server.organize.services import bundle_uploads, exporting, publishing
 from server.organize.services.consent import Consent
 from server.pages.challenge_context import ChallengeContext, find_context
+from server.pages.console.kept_warnings import take_warnings
 from server.pages.forms import BundleForm
 from server.pages.rendering import render_page
 from server.submissions.services import admission
@@ -81,6 +82,7 @@ def show_overview(request: PersonRequest, current: ChallengeContext, refusal: Re
         "secrets": exporting.SECRETS,
         "closed_by_gate": closed,
         "refusal": refusal,
+        "warnings": take_warnings(request),
         "may_edit": current.may_edit,
         "may_own": current.may_own,
         # Owners and editors can also export an archived challenge, for which `may_edit` is false.

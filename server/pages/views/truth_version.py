@@ -9,6 +9,7 @@ from django.views.decorators.http import require_safe
 from server.accounts.requests import PersonRequest
 from server.challenges.gate import gate_of
 from server.organize.services import rescoring, statistics
+from server.pages.console.kept_warnings import take_warnings
 from server.pages.formatting.truth_charts import bars, rank_chart, shown_splits
 from server.pages.rendering import render_page
 from server.pages.views.organize import organized_context
@@ -28,7 +29,7 @@ def show(request: PersonRequest, slug: str, phase: str, version: int) -> HttpRes
     truth = rescoring.version_of(found, version)
     current, content = organized_context(request, slug), statistics.of(truth)
     context = {"current": current, "now": current.now, "of_phase": found, "truth": truth}
-    context["gate"] = gate_of(truth, found)
+    context |= {"gate": gate_of(truth, found), "warnings": take_warnings(request)}
     return render_page(request, "organize/truth_version.html", {**context, **(shown(content) if content else {})})
 
 

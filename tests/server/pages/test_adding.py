@@ -12,6 +12,7 @@ from evaluator.bundle import InvalidBundle
 from server.accounts.models import User
 from server.audit.models import Entry
 from server.challenges.models import Challenge, Phase
+from server.organize import podium
 from server.organize.services.consent import Consent
 from tests.conftest import Make
 from tests.server.api.test_organizing import zipped
@@ -168,6 +169,22 @@ def test_a_copy_has_the_settings_the_truth_and_the_split_of_the_phase(
     assert (two.slug, two.title, two.position) == ("second", "Second", 1)
     assert two.truth.gate is not None
     assert two.truth.gate["green"]
+
+
+@pytest.mark.usefixtures("quick_podium")
+def test_the_warnings_about_a_new_phase_and_about_a_copy_are_shown_once(
+    draft: Challenge, add: Callable[..., Any], client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quick = podium.answer
+    doubtful = {"warnings": [{"code": "doubtful", "message": "is odd", "line": 3}], "warning_counts": {"doubtful": 1}}
+    monkeypatch.setattr(podium, "answer", lambda *words: quick(*words) | doubtful)
+    invalid = add(closes_at="2001-01-01T00:00")
+    assert (invalid.status_code, "doubtful" in Page(invalid).words) == (422, True)
+    copy = ("/organize/challenges/owls/phases/main/clone", {"slug": "second", "title": "Second"})
+    for create in (add, lambda: client.post(*copy)):
+        page = create()["Location"]
+        assert "is odd doubtful" in Page(client.get(page)).words
+        assert "doubtful" not in Page(client.get(page)).words
 
 
 @pytest.mark.usefixtures("quick_podium")

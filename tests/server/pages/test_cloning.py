@@ -12,6 +12,7 @@ from server.audit.models import Entry
 from server.challenges.models import Challenge, Phase
 from tests.conftest import Make
 from tests.server.organize.conftest import BundleFolder, bundle, one_process, run
+from tests.server.page import Page
 
 __all__ = ["bundle", "one_process", "run"]  # pytest finds these imported fixtures by name.
 pytestmark = pytest.mark.usefixtures("one_process", "inline_queue")
@@ -50,6 +51,11 @@ def test_a_copy_has_the_same_pages_and_phases_without_dates_and_teams(source: Ch
     assert (two.closes_at, two.submissions.count()) == (None, 0)
     assert two.truth is not None
     assert two.truth.gate is not None
+
+
+def test_the_warnings_about_a_copy_are_shown_on_the_next_page(source: Challenge, client: Client) -> None:
+    shown = Page(client.get(client.post(PATH, COPY)["Location"]))
+    assert "truth_images_unlisted" in shown.words
 
 
 def test_the_copy_belongs_to_the_person_who_made_it(source: Challenge, make: Make, client: Client) -> None:
