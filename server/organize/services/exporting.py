@@ -4,13 +4,14 @@ Importing an exported bundle into an empty server and exporting it again produce
 is a phase without a salt (a secret that determines the split), for which the import generates one.
 """
 
+import re
 import shutil
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from io import BytesIO
-from pathlib import PurePosixPath
+from itertools import chain, count
 from tempfile import TemporaryFile
 from typing import IO, Any
 from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, ZipInfo
@@ -34,6 +35,8 @@ SECRETS = (
 PAGES = ("description", "rules", "data")
 USAGES = ("usage.csv", "usage.csv.gz")
 CHUNK_BYTES = 2**20
+# The longest path of a baseline in a bundle has less than 200 bytes, which is the limit of an import.
+FILE_NAME_BYTES = 90
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +129,21 @@ def baselines_of(phase: Phase) -> dict[str, Submission]:
     latest = {submission.team.name: submission for submission in usable.order_by("received_at")}
     files: dict[str, Submission] = {}
     for name in sorted(latest):
-        file = PurePosixPath(latest[name].file_name).name or "baseline.csv"
-        files[file if file not in files else f"{len(files) + 1}-{file}"] = latest[name]
+        files[name_in_bundle(latest[name].file_name, taken=files)] = latest[name]
     return files
+
+
+def name_in_bundle(file_name: str, *, taken: Container[str]) -> str:
+    """Return a name for a baseline's file that an import accepts, and that differs from the names in `taken`.
+
+    Submissions may have names with spaces, colons and backslashes, which bundles do not allow or change.
+
+    >>> name_in_bundle("final:  v2.csv ", taken=["final-v2.csv"])
+    '2-final-v2.csv'
+    """
+    plain = re.sub(r"[^\w.-]+", "-", file_name.strip()).encode()[-FILE_NAME_BYTES:].decode(errors="ignore")
+    name = plain.lstrip(".-") or "baseline.csv"
+    return next(one for one in chain([name], (f"{number}-{name}" for number in count(2))) if one not in taken)
 
 
 def write_phase(archive: ZipFile, one: ExportedPhase) -> None:

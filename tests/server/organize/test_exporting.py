@@ -12,7 +12,9 @@ from evaluator.catalog import TRACKS
 from evaluator.synthesis import synthesize
 from server.audit.models import Entry
 from server.challenges.models import Challenge, Phase
+from server.organize.services import bundles
 from server.organize.services.importing import import_bundle
+from tests.conftest import Make
 from tests.server.organize.conftest import BundleFolder
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("one_process", "inline_queue", "own_folders")]
@@ -76,6 +78,22 @@ def test_a_challenge_with_every_key_is_equal_after_a_round_trip(bundle: BundleFo
 def test_a_split_by_usage_is_equal_after_a_round_trip(bundle: BundleFolder, tmp_path: Path) -> None:
     bundle.write("phases/main/usage.csv", "ImageID,Usage\na,Public\nb,Private\n")
     assert_equal_after_a_round_trip(bundle.path, tmp_path)
+
+
+def test_a_baseline_with_any_file_name_is_exported_under_a_name_that_an_import_accepts(
+    bundle: BundleFolder, tmp_path: Path, make: Make
+) -> None:
+    import_bundle(path=bundle.path, by=None)
+    phase = Phase.objects.get()
+    odd = ["center  prior.csv", "final: v2.csv", r"a\b.csv", "center.csv ", f"{'ü' * 150}.csv", "...", "3-x.csv"]
+    contents = {}
+    for number, name in enumerate([*odd, "x.csv", "x.csv", "x.csv"]):
+        team = make.team(phase.challenge, name=f"Baseline {number}", is_baseline=True)
+        contents[team.name] = f"ImageId,PredictionString\n{number},\n".encode()
+        make.submission(phase, team, file_name=name, content=contents[team.name])
+    with bundles.opened(exported(tmp_path, "first.zip")) as folder:
+        found = {one.name: one.file.read_bytes() for one in bundles.read(folder).phases[0].baselines}
+    assert found == contents
 
 
 @pytest.mark.parametrize("track", TRACKS)
