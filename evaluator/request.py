@@ -28,7 +28,7 @@ class TruthOptions:
     Attributes
     ----------
     usage : Path or None
-        A file to use instead of the ``usage.csv`` in the folder.
+        A file to use instead of the ``usage.csv`` in the folder. It may be gzipped.
     split : (float, int) or None
         Fraction of public images and the seed, instead of a usage file. The seed is not used if the ground truth has a
         salt, a secret from which the split is derived instead.

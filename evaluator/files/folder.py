@@ -41,7 +41,7 @@ class TruthFolder:
     track : Track
         Declares the files of the folder and their columns.
     replaced : mapping of file name to bytes
-        Contents to use instead of the files ``usage.csv`` and ``salt.txt`` in the folder.
+        Contents to use instead of the files ``usage.csv`` and ``salt.txt`` in the folder. They may be gzipped.
     hidden : bool
         Whether the ground truth must be kept secret from participants. If true, it is a fault if public data, such as
         ids, reveals answers.
@@ -72,7 +72,7 @@ class TruthFolder:
         for missing in track.missing(lambda name: name in self):
             message = f"{missing.name} is missing from the truth folder"
             self.faults.add("truth_missing_file", missing.name, message)
-        self.contents.update(replaced)
+        self.contents.update({name: self._plain(name, content) for name, content in replaced.items()})
         self.salt = self._salt()
         self.faults.check()
 
@@ -94,20 +94,24 @@ class TruthFolder:
         plain, zipped = self._read(folder, name), self._read(folder, f"{name}.gz")
         if plain is not None and zipped is not None:
             self.faults.add("truth_bad_value", name, f"there are both {name} and {name}.gz; keep one of them")
+        if plain is not None:
+            return self._plain(name, plain)
+        return None if zipped is None else self._unpacked(name, zipped)
+
+    def _plain(self, name: str, content: bytes) -> bytes:
+        """Return the content of a file, decompressed if it is gzipped."""
+        return self._unpacked(name, content) if content.startswith(GZIPPED) else content
+
+    def _unpacked(self, name: str, packed: bytes) -> bytes:
+        """Return the decompressed content of a gzip file. If it is damaged or too large, report a fault."""
+        limits = Limits()
+        allowed = min(limits.decompressed_bytes, max(len(packed), COMPRESSED_BYTES) * limits.decompressed_ratio)
         try:
-            if plain is not None:
-                return self._unpacked(name, plain) if plain.startswith(GZIPPED) else plain
-            return None if zipped is None else self._unpacked(name, zipped)
+            with gzip.open(io.BytesIO(packed)) as file:
+                content = file.read(allowed + 1)
         except (OSError, EOFError, zlib.error):
             self.faults.add("truth_bad_value", name, "the gzip file is damaged")
             return b""
-
-    def _unpacked(self, name: str, packed: bytes) -> bytes:
-        """Return the decompressed content of a gzip file. If the content is too large, report a fault."""
-        limits = Limits()
-        allowed = min(limits.decompressed_bytes, max(len(packed), COMPRESSED_BYTES) * limits.decompressed_ratio)
-        with gzip.open(io.BytesIO(packed)) as file:
-            content = file.read(allowed + 1)
         if len(content) > allowed:
             message = f"has more than {allowed:,} bytes when decompressed; do not compress the file"
             self.faults.add("truth_too_large", name, message)

@@ -142,6 +142,21 @@ def test_a_salt_given_separately_has_the_effect_of_one_in_the_folder(tmp_path: P
         prepare(OBJECTNET, tmp_path / "one", tmp_path / "again", opening=TruthOptions(salt=tmp_path / "s.txt"))
 
 
+def test_a_usage_file_and_a_salt_given_separately_may_be_gzipped(tmp_path: Path) -> None:
+    folder = answers(tmp_path / "truth", 4)
+    usage, salt = tmp_path / "usage.csv", tmp_path / "salt.txt"
+    usage.write_text("ImageID,Usage\n" + "".join(f"{name},Public\n" for name in names(4)))
+    salt.write_text(SALT)
+    prepare(OBJECTNET, folder, tmp_path / "plain", opening=TruthOptions(usage=usage, salt=salt))
+    for path in (usage, salt):
+        path.write_bytes(gzip.compress(path.read_bytes()))
+    prepare(OBJECTNET, folder, tmp_path / "zipped", opening=TruthOptions(usage=usage, salt=salt))
+    assert (tmp_path / "zipped").read_bytes() == (tmp_path / "plain").read_bytes()
+    usage.write_bytes(usage.read_bytes()[:-9])
+    with pytest.raises(InvalidTruth, match="the gzip file is damaged"):
+        prepare(OBJECTNET, folder, tmp_path / "zipped", opening=TruthOptions(usage=usage))
+
+
 def test_a_salt_is_not_in_the_repr_of_a_truth_or_its_draws(tmp_path: Path) -> None:
     prepare(OBJECTNET, answers(tmp_path / "truth", 9, SALT), tmp_path / "t.podium")
     truth = Truth.load(tmp_path / "t.podium")
