@@ -13,6 +13,10 @@ from server.submissions.models import Status, Submission
 from server.submissions.services import intake
 
 ADDED = "baseline.submitted"  # the action that the audit log records when an organizer adds a baseline with a form
+INCOMPLETE = (
+    "The challenge was imported, but this baseline and those after it are missing. Import the same bundle again to "
+    "submit them."
+)
 
 
 def write_teams(challenge: Challenge, bundle: Bundle, mistakes: Mistakes) -> list[str]:
@@ -94,7 +98,7 @@ def submit_all(challenge: Challenge, bundle: Bundle) -> Iterator[str]:
             try:
                 is_new = submit(baseline, team=teams[baseline.name.casefold()], phase=phases[declared.slug])
             except Refused as error:
-                raise Refused(error.code, f"{name} was not submitted: {error.detail}") from error
+                raise Refused(error.code, f"{name} was not submitted: {error.detail}\n{INCOMPLETE}") from error
             if is_new:
                 yield f"{name} submitted"
 

@@ -1,8 +1,11 @@
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
+from django.test import Client
 
 from evaluator.bundle import InvalidBundle
 from server.audit import services as audit
@@ -12,7 +15,9 @@ from server.organize.services.consent import Consent
 from server.submissions.models import Submission
 from server.submissions.services import intake
 from tests.conftest import InlineQueue, Make
+from tests.server.documented import Api
 from tests.server.organize.conftest import BundleFolder
+from tests.server.page import Page
 
 pytestmark = pytest.mark.usefixtures("make", "quick_podium", "inline_queue")
 
@@ -168,6 +173,19 @@ def test_the_command_reports_the_changes_made_before_a_baseline_was_refused(
     assert caught.value.returncode == 4
     assert str(caught.value).startswith("phase main: baseline Corner was not submitted: The server has no room.\n")
     assert (said[0], said[-1]) == ("challenge animals: created", "phase main: baseline Center submitted")
+
+
+@pytest.mark.usefixtures("without_room")
+def test_page_and_api_report_that_the_challenge_was_imported_although_a_baseline_was_refused(
+    bundle: BundleFolder, make: Make, client: Client, api: Api, tmp_path: Path
+) -> None:
+    content, staff = bundle.zipped(tmp_path / "bundle.zip").read_bytes(), make.user(is_staff=True)
+    client.force_login(staff)
+    page = Page(client.post("/organize/import", {"file": SimpleUploadedFile("bundle.zip", content)}))
+    answer = api.upload("challenges", file=content, user=staff, scope="organize")
+    assert (page.status, answer.status_code) == (507, 507)
+    for text in (page.words, answer.json()["detail"]):
+        assert "The challenge was imported, but this baseline and those after it are missing." in text
 
 
 def test_importing_the_same_bundle_again_submits_refused_baselines(run: Import, without_room: set[str]) -> None:

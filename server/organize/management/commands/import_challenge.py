@@ -20,10 +20,6 @@ from server.organize.services.importing import import_bundle
 from server.organize.services.opaque_ids import write_opaque_ids
 
 BUNDLE_AT_FAULT, TRUTH_AT_FAULT, BASELINE_REFUSED = 1, 3, 4
-INCOMPLETE = (
-    "The challenge was imported with the changes listed above, but this baseline and those after it are missing. "
-    "Import the same bundle again to submit them."
-)
 
 
 class Command(AuditedCommand):
@@ -67,7 +63,7 @@ class Command(AuditedCommand):
             code = TRUTH_AT_FAULT if error.is_truth_fault else BUNDLE_AT_FAULT
             raise CommandError(f"{error}; nothing was imported.", returncode=code) from error
         except Refused as error:
-            raise CommandError(f"{error.detail}\n{INCOMPLETE}", returncode=BASELINE_REFUSED) from error
+            raise CommandError(error.detail, returncode=BASELINE_REFUSED) from error
         address = settings.RUNNING.get("url", settings.PODIUM_URL)
         self.stdout.write(f"{address}{reverse('challenge', args=[challenge.slug])}")
 
