@@ -14,6 +14,10 @@ from evaluator.bundle.limits import DEFAULTS, BundleLimits
 from evaluator.bundle.mistakes import Mistakes
 
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
+BACKSLASHES = (
+    "has names with backslashes, such as '{name}'; some programs for Windows write them instead of slashes. Create the "
+    "zip file again with Windows Explorer or 7-Zip"
+)
 
 
 @contextmanager
@@ -75,9 +79,12 @@ def _checked(archive: ZipFile, file: str, mistakes: Mistakes, limits: BundleLimi
     """Return the zip entries to extract, keyed by file name. Report names, links and sizes that are not allowed."""
     entries = [entry for entry in archive.infolist() if not entry.is_dir() and not is_clutter(entry.filename)]
     files: dict[str, ZipInfo] = {}
+    backslashed = [entry.filename for entry in entries if "\\" in entry.filename]
+    if backslashed:
+        mistakes.add("unsafe_path", BACKSLASHES.format(name=backslashed[0][:80]), file=file)
     for entry in entries[:MAX_ENTRIES]:
         name = PurePosixPath(entry.filename).as_posix()
-        if fault := _fault(entry):
+        if "\\" not in name and (fault := _fault(entry)):
             mistakes.add(*fault, file=file)
         if name in files:
             mistakes.add("bad_zip", f"{name!r} occurs twice in the zip file", file=file)
@@ -94,7 +101,7 @@ def _checked(archive: ZipFile, file: str, mistakes: Mistakes, limits: BundleLimi
 
 def _fault(entry: ZipInfo) -> tuple[str, str] | None:
     name, path = entry.filename, PurePosixPath(entry.filename)
-    leaves = path.is_absolute() or ".." in path.parts or "\\" in name or ":" in name or "\0" in entry.orig_filename
+    leaves = path.is_absolute() or ".." in path.parts or ":" in name or "\0" in entry.orig_filename
     if leaves or not path.parts or not is_short(name):
         return "unsafe_path", f"{name[:80]!r} is too long, or is not a path inside the bundle"
     kind = stat.S_IFMT(entry.external_attr >> 16)

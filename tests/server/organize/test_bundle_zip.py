@@ -91,6 +91,20 @@ def test_a_zip_entry_outside_the_bundle_is_refused(
     assert codes_of(spoiled((entry, b"../../../etc/passwd"))) == [code]
 
 
+def test_backslashes_in_the_names_of_all_files_are_one_mistake_that_says_how_to_fix_it(
+    bundle: BundleFolder, tmp_path: Path
+) -> None:
+    path, wrong = bundle.zipped(tmp_path / "bundle.zip"), tmp_path / "wrong.zip"
+    with ZipFile(path) as archive, ZipFile(wrong, "w") as copy:
+        for entry in archive.infolist():
+            copy.writestr(entry.filename.replace("/", "\\"), archive.read(entry))
+    with pytest.raises(InvalidBundle) as caught, bundles.opened(wrong):
+        pass
+    (problem,) = caught.value.problems
+    assert (problem.code, problem.file) == ("unsafe_path", "wrong.zip")
+    assert r"such as 'phases\main\truth\boxes.csv'" in problem.message
+
+
 def test_nothing_is_written_outside_the_temporary_folder(spoiled: Callable[..., Path], tmp_path: Path) -> None:
     path = spoiled(("../../outside.csv", b"x"))
     before = set(tmp_path.rglob("*"))
