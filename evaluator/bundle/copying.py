@@ -10,6 +10,9 @@ from evaluator.bundle.mistakes import Mistakes
 
 LINK = "is a link; replace it with the file or folder itself"
 SPECIAL = "is neither a file nor a folder; remove it"
+KEEP_LESS = (
+    "keep only the files that its phases need; of Flickr30k Entities, these are the files of the images in split.txt"
+)
 MAX_ENTRIES = 10_000
 MAX_NAME_BYTES = 200
 CHUNK_BYTES = 2**20
@@ -60,7 +63,8 @@ def copy_folder(source: Path, target: Path, mistakes: Mistakes, limits: BundleLi
             break
     if left < 0:
         allowed = f"{limits.decompressed_bytes} bytes, {MAX_ENTRIES} files and folders"
-        mistakes.add("too_large", f"exceeds the limits of a bundle ({allowed})", file=source.name or str(source))
+        message = f"exceeds the limits of a bundle ({allowed}); {KEEP_LESS}"
+        mistakes.add("too_large", message, file=source.name or str(source))
     for error in unreadable:
         # OSError.filename is an integer if the error occurred on a file descriptor. In that case, the error message
         # shows the name of the copied folder instead.

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
-from evaluator.bundle.copying import CHUNK_BYTES, MAX_ENTRIES, copy_folder, is_clutter, is_short
+from evaluator.bundle.copying import CHUNK_BYTES, KEEP_LESS, MAX_ENTRIES, copy_folder, is_clutter, is_short
 from evaluator.bundle.limits import DEFAULTS, BundleLimits
 from evaluator.bundle.mistakes import Mistakes
 
@@ -95,7 +95,8 @@ def _checked(archive: ZipFile, file: str, mistakes: Mistakes, limits: BundleLimi
     allowed = min(limits.decompressed_bytes, max(packed, CHUNK_BYTES) * limits.decompressed_ratio)
     if size > allowed or len(entries) > MAX_ENTRIES:
         shown = f"{limits.decompressed_bytes:,} bytes, {limits.decompressed_ratio} : 1, {MAX_ENTRIES:,} files"
-        mistakes.add("too_large", f"exceeds the limits of a bundle when it is unpacked ({shown})", file=file)
+        message = f"exceeds the limits of a bundle when it is unpacked ({shown}); {KEEP_LESS}"
+        mistakes.add("too_large", message, file=file)
     return files
 
 

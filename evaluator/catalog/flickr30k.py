@@ -16,7 +16,8 @@ GROUNDING = Track(
         TruthFile(
             "Sentences/",
             (),
-            "the published annotations, as an alternative to phrases.jsonl: one text file per image",
+            "the published annotations, as an alternative to phrases.jsonl: one text file per image. Only the files of "
+            "images in split.txt are needed",
             required=False,
         ),
         TruthFile("Annotations/", (), "the published annotations: one XML file per image", required=False),

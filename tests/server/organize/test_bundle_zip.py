@@ -6,7 +6,7 @@ from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZipFile, ZipInfo
 import pytest
 from pytest_django import Settings
 
-from evaluator.bundle import InvalidBundle
+from evaluator.bundle import InvalidBundle, copying, unpacking
 from server.organize.services import bundles
 from tests.server.organize.conftest import BundleFolder
 
@@ -132,6 +132,19 @@ def test_a_zip_bomb_is_refused_because_of_its_size(spoiled: Callable[..., Path],
 
 def test_too_many_files_are_refused(spoiled: Callable[..., Path]) -> None:
     assert codes_of(spoiled(*((f"{n}.txt", b"") for n in range(10_000)))) == ["too_large"]
+
+
+def test_a_bundle_with_too_many_files_is_refused_with_the_advice_to_keep_less(
+    bundle: BundleFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (copying, unpacking):
+        monkeypatch.setattr(module, "MAX_ENTRIES", 2)
+    for path in (bundle.path, bundle.zipped(tmp_path / "bundle.zip")):
+        with pytest.raises(InvalidBundle) as caught, bundles.opened(path):
+            pass
+        (problem,) = caught.value.problems
+        assert problem.code == "too_large"
+        assert "the files of the images in split.txt" in problem.message
 
 
 def test_a_zip_entry_with_a_false_size_is_refused(spoiled: Callable[..., Path]) -> None:
