@@ -73,7 +73,7 @@ def test_the_page_lists_mistakes_with_file_line_and_key(
     client.force_login(make.user(is_staff=True))
     page = Page(client.post("/organize/import", {"file": file}))
     assert page.status == 422
-    assert "challenge.yaml 3 visibility 'publik' is not one of" in page.words
+    assert "Errors File Line Key or column Problem challenge.yaml 3 visibility 'publik' is not one of" in page.words
     assert not Challenge.objects.exists()
 
 
