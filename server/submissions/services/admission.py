@@ -75,9 +75,15 @@ def refuse_by_date(phase: Phase, now: datetime, team: Team | None = None) -> Non
 
 
 def refuse_duplicates(submission: Submission) -> None:
+    """Raise Refused if the team has already submitted the same file to the phase.
+
+    A submission with the same idempotency key is no duplicate, because both belong to the same request.
+    """
     same = Submission.objects.filter(
         phase=submission.phase_id, team=submission.team_id, sha256=submission.sha256, status__in=NO_DUPLICATE
     )
+    if submission.idempotency_key:
+        same = same.exclude(idempotency_key=submission.idempotency_key)
     earlier = same.order_by("received_at").first()
     if earlier is not None:
         raise Refused(

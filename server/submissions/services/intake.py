@@ -124,6 +124,8 @@ def keep(submission: Submission, file: "File[bytes]", *, charge: bool) -> None:
     because a row must never refer to a missing file. The sweeper (a periodic task) moves files without a row to
     quarantine.
     """
+    # A duplicate uses no quota, so it must not cost a flush to disk and a lock. `admit` checks this again with locks.
+    admission.refuse_duplicates(submission)
     submission.file.save(submission.file_name, file, save=False)
     decided = False
     try:
