@@ -10,15 +10,17 @@ from django.http import FileResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.parsers import MultiPartParser
+from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.throttling import BaseThrottle
 from rest_framework.views import APIView
 
 from server.api.authentication import PersonRequest
 from server.api.idempotency import IDEMPOTENCY_KEY, idempotency_key
 from server.api.lookup import own_team, phase_at, read_phase_at, submission_at
 from server.api.pagination import Pages, list_response
-from server.api.schema import PAGE, WITH_A_BODY, refusals
+from server.api.schema import COUNTED, PAGE, WITH_A_BODY, refusals
 from server.api.serializers.inputs import validated
 from server.api.serializers.submissions import ChangeInput, ReportSerializer, SubmissionSerializer, UploadInput
 from server.challenges.models import Phase
@@ -121,7 +123,9 @@ class OwnSubmissions(APIView):
 
 
 class SubmissionDetail(APIView):
-    throttle_classes = ()
+    def get_throttles(self) -> list[BaseThrottle]:
+        """Return the rate limits of the request. Changes are limited, but reading one's own submission is not."""
+        return [] if self.request.method in SAFE_METHODS else super().get_throttles()
 
     @extend_schema(operation_id="read_submission", responses={200: SubmissionSerializer, **refusals("not_found")})
     def get(self, request: PersonRequest, submission_id: UUID) -> Response:
@@ -131,7 +135,10 @@ class SubmissionDetail(APIView):
     @extend_schema(
         operation_id="change_submission",
         request=ChangeInput,
-        responses={200: SubmissionSerializer, **refusals("not_found", "not_a_member", "phase_closed", *WITH_A_BODY)},
+        responses={
+            200: SubmissionSerializer,
+            **refusals("not_found", "not_a_member", "phase_closed", *COUNTED, *WITH_A_BODY),
+        },
     )
     def patch(self, request: PersonRequest, submission_id: UUID) -> Response:
         """Change the note or the method of a submission, or whether it is final."""

@@ -44,7 +44,11 @@ def set_note(*, submission: Submission, by: User, note: str) -> Submission:
     lock_team(submission)
     refuse_non_member(submission, by)
     refuse_archived(submission.phase.challenge)
-    submission.note = checked_note(note)
+    note = checked_note(note)
+    submission.refresh_from_db(fields=["note"])
+    if submission.note == note:
+        return submission
+    submission.note = note
     submission.save(update_fields=["note"])
     audit.record(actor=by, action="submission.note", subject=f"submission {submission.pk}")
     return submission

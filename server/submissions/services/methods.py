@@ -34,7 +34,11 @@ def set_method(
     refuse_archived(submission.phase.challenge)
     given = {"method": method, "paper_url": paper_url, "code_url": code_url}
     checks = {"method": checked_method, "paper_url": checked_url, "code_url": checked_url}
-    changed = {name: checks[name](value) for name, value in given.items() if value is not None}
+    checked = {name: checks[name](value) for name, value in given.items() if value is not None}
+    submission.refresh_from_db(fields=list(given))
+    changed = {name: value for name, value in checked.items() if value != getattr(submission, name)}
+    if not changed:
+        return submission
     for name, value in changed.items():
         setattr(submission, name, value)
     submission.save(update_fields=list(changed))

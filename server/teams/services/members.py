@@ -130,5 +130,8 @@ def hand_over(*, team: Team, user: User, by: User) -> None:
 def show(*, team: Team, by: User, shown: bool) -> None:
     """Set whether the public page of a team shows the name of the member `by`."""
     (team,) = lock(team)
-    Membership.objects.filter(pk=member_of(team, by).pk).update(is_shown=shown)
+    member = member_of(team, by)
+    if member.is_shown == shown:
+        return
+    Membership.objects.filter(pk=member.pk).update(is_shown=shown)
     record(by, team, action="team.member_shown", shown=shown)

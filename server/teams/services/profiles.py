@@ -41,6 +41,8 @@ def describe(*, team: Team, by: User, method: str, paper_url: str, code_url: str
         "paper_url": checked_url(paper_url),
         "code_url": checked_url(code_url),
     }
+    if unchanged := TeamProfile.objects.filter(team=team, **values).first():
+        return unchanged
     profile, _ = TeamProfile.objects.update_or_create(team=team, defaults=values)
     record(by, team, action="team.profile_changed", fields=sorted(name for name, value in values.items() if value))
     return profile

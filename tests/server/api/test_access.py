@@ -142,6 +142,14 @@ class TestLimits:
             assert api.get(path, user=user).status_code == 200
         assert api.upload(MINE, file=b"x", user=user).status_code == 201
 
+    def test_changes_to_a_submission_are_limited(
+        self, api: Api, user: User, make: Make, phase: Phase, settings: Settings
+    ) -> None:
+        settings.API_REQUESTS_PER_MINUTE = 0
+        submission = make.submission(phase, user.memberships.get().team)
+        answer = api.patch(f"submissions/{submission.pk}", {"note": "x"}, user=user)
+        assert (answer.status_code, answer.json()["code"]) == (429, "rate_limited")
+
     def test_without_the_cache_nothing_is_limited(
         self, api: Api, phase: Phase, settings: Settings, monkeypatch: pytest.MonkeyPatch
     ) -> None:

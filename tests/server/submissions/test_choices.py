@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 
+from server.audit.models import Entry
 from server.errors import Refused
 from server.submissions.models import Status, Submission
 from server.submissions.services.choices import set_final, set_note
+from server.submissions.services.methods import set_method
 from tests.conftest import Make
 
 NOW = datetime.now(UTC)
@@ -41,6 +43,24 @@ def test_the_length_of_a_note_is_limited(scored: Submission, note, fits) -> None
 @pytest.mark.parametrize(("service", "change"), [(set_note, {"note": "x"}), (set_final, {"final": True})])
 def test_people_outside_the_team_cannot_change_a_submission(make: Make, scored: Submission, service, change) -> None:
     assert code_of(service, submission=scored, by=make.user(), **change) == "not_a_member"
+
+
+@pytest.mark.parametrize(
+    ("service", "change"),
+    [(set_note, {"note": " x "}), (set_final, {"final": True}), (set_method, {"method": "x", "code_url": ""})],
+)
+def test_a_change_that_changes_nothing_is_not_recorded(scored: Submission, service, change) -> None:
+    stale = Submission.objects.get(pk=scored.pk)
+    service(submission=scored, by=scored.user, **change)
+    recorded = Entry.objects.count()
+    service(submission=stale, by=scored.user, **change)
+    assert Entry.objects.count() == recorded
+
+
+def test_only_changed_fields_of_a_method_are_recorded(scored: Submission) -> None:
+    set_method(submission=scored, by=scored.user, method="x")
+    set_method(submission=scored, by=scored.user, method="x", code_url="https://example.org/")
+    assert Entry.objects.latest("number").detail == {"fields": ["code_url"]}
 
 
 def test_the_choice_of_a_scored_submission_can_be_undone(scored: Submission) -> None:

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from server.audit.models import Entry
 from server.challenges.models import Extension, FormerMember, Membership, Phase, Team
 from server.challenges.services import join
 from server.clock import database_now
@@ -180,3 +181,14 @@ def test_a_new_name_follows_the_rules_for_names(owls: Team, crows: Team) -> None
 def test_links_must_be_web_addresses(owls: Team) -> None:
     with pytest.raises(Refused, match="web address"):
         profiles.describe(team=owls, by=captain(owls).user, method="", paper_url="javascript:alert(1)", code_url="")
+
+
+def test_a_change_of_the_public_page_that_changes_nothing_is_not_recorded(owls: Team) -> None:
+    def change() -> None:
+        members.show(team=owls, by=captain(owls).user, shown=True)
+        profiles.describe(team=owls, by=captain(owls).user, method="x", paper_url="", code_url="")
+
+    change()
+    recorded = Entry.objects.count()
+    change()
+    assert Entry.objects.count() == recorded
