@@ -1,5 +1,7 @@
 """Rules for accepting a submission. If a rule is broken, Refused is raised, with a message that says what to do."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from math import ceil
 
@@ -143,6 +145,21 @@ def take_account_slot(user: User) -> None:
     most = settings.ACCOUNT_MAX_UPLOADS
     if not upload_slots.take(f"user {user.pk}", most):
         raise too_many_uploads(f"Your account is uploading {most} files, which is the limit.")
+
+
+@contextmanager
+def only_copy(user: User) -> Iterator[None]:
+    """Copy a stored file in the `with` block. Raises Refused if another request of the account does this now.
+
+    Copying a large file occupies a thread and the disk for a long time, although nothing is uploaded.
+    """
+    slot = upload_slots.SLOTS.take(f"copy user {user.pk}", 1)
+    if slot is None:
+        raise too_many_uploads("Your account is already submitting a stored file again.")
+    try:
+        yield
+    finally:
+        upload_slots.SLOTS.release(slot)
 
 
 def too_many_uploads(reason: str) -> Refused:

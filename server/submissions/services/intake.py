@@ -92,7 +92,7 @@ def submit_anyway(*, submission: Submission, by: User) -> Submission:
     admission.refuse_non_member(user=by, team=team, phase=phase)
     admission.refuse_early(team=team, phase=phase, now=database_now(), more_bytes=submission.size_bytes)
     admission.refuse_duplicates(submission)
-    with submission.file.open("rb") as stored:
+    with admission.only_copy(by), submission.file.open("rb") as stored:
         return submit(
             user=by,
             team=team,

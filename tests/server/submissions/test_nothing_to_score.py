@@ -1,5 +1,7 @@
 """A file in which no prediction could be a hit is rejected and uses no quota. A team can choose to submit it anyway."""
 
+from typing import Any
+
 import pytest
 from django.test import Client
 
@@ -60,6 +62,24 @@ def test_a_file_cannot_be_submitted_anyway_twice(make: Make, phase: Phase, team:
     with pytest.raises(Refused) as caught:
         intake.submit_anyway(submission=one, by=member)
     assert caught.value.code == "duplicate_file"
+
+
+def test_an_account_copies_only_one_stored_file_at_a_time(
+    make: Make, phase: Phase, team: Team, member: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = (rejected(make, phase, team) for _ in range(2))
+    submit = intake.submit
+
+    def while_another_request_arrives(**arguments: Any) -> Submission:
+        monkeypatch.setattr(intake, "submit", submit)
+        with pytest.raises(Refused) as caught:
+            intake.submit_anyway(submission=other, by=member)
+        assert caught.value.code == "rate_limited"
+        return submit(**arguments)
+
+    monkeypatch.setattr(intake, "submit", while_another_request_arrives)
+    assert intake.submit_anyway(submission=one, by=member).forced
+    assert intake.submit_anyway(submission=other, by=member).forced
 
 
 @pytest.mark.phase(quota_per_day=1)
