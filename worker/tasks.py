@@ -16,6 +16,7 @@ from django.conf import settings
 from evaluator.problems import InvalidParameters, InvalidSubmission, InvalidTruth
 from evaluator.request import ReportOptions
 from server import logs, metrics
+from server.errors import full_disk
 from server.leaderboards.models import Comparison
 from server.leaderboards.services import comparisons
 from server.leaderboards.services.comparisons import COMPARE
@@ -252,14 +253,15 @@ def postpone(job: Job, error: Exception, name: str) -> None:
     """Put a job back into the queue after an error caused by stored files or the disk. The attempt does not count.
 
     If the storage is missing, this worker takes no more jobs, and another worker can score the job immediately.
-    Otherwise, only this file or ground truth is unusable, and the next attempt is delayed.
+    Otherwise, only this file or ground truth is unusable, and the next attempt is delayed. If the disk is full, the
+    file may have filled it, so cancelling the submission does not give its quota back.
     """
     metrics.storage_errors.inc()
     log.error("alarm: %s cannot be scored here: %s", name, error)
     if storage_check.stop_if_missing():
         leases.release(job)
     else:
-        leases.postpone(job, reason=reasons.obstacle(error))
+        leases.postpone(job, reason=reasons.obstacle(error), has_begun=full_disk(error) is not None)
 
 
 def give_up(claimed: Rerun, error: Exception) -> None:

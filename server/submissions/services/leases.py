@@ -135,13 +135,15 @@ def release(job: Job, **values: Any) -> bool:
     return requeue(job, attempts=job.attempts - 1, **values)
 
 
-def postpone(job: Job, *, reason: str) -> bool:
-    """Put a job back into the queue because a stored file cannot be used. The job is tried again after a pause.
+def postpone(job: Job, *, reason: str, has_begun: bool = False) -> bool:
+    """Put a job back into the queue because a stored file or the disk cannot be used. It is tried again after a pause.
 
-    The attempt does not count. The start time of a submission is cleared, as if its scoring had not begun. For a rerun
-    (a job that scores a submission again), the reason is stored.
+    The attempt does not count. The start time of a submission is cleared, as if its scoring had not begun, unless
+    `has_begun` is true. For a rerun (a job that scores a submission again), the reason is stored.
     """
-    values: dict[str, Any] = {"started_at": None} if isinstance(job, Submission) else {"waiting_for": reason[:300]}
+    values: dict[str, Any] = {} if isinstance(job, Submission) else {"waiting_for": reason[:300]}
+    if isinstance(job, Submission) and not has_begun:
+        values["started_at"] = None
     values |= {"postponed": job.postponed + 1, "not_before": database_now() + pause_of(job)}
     return release(job, notify=False, **values)
 
