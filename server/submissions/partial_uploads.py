@@ -26,6 +26,10 @@ PREFIX, ABOUT, CONTENT, DIGEST = "upload-", "about.json", "content", "sha256"
 VALID = timedelta(days=1)
 # Unfinished uploads that have been idle for this long are removed if another upload needs their disk space.
 IDLE = timedelta(minutes=15)
+# Unfinished uploads that have received fewer bytes per second count as idle too. Otherwise, an account could reserve
+# space for large files, and keep it, while it uploads almost nothing. The first part may take a minute.
+SLOWEST_BYTES = 2**16
+SLOW_AFTER = timedelta(minutes=2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +75,11 @@ class PartialUpload:
 
     @property
     def is_idle(self) -> bool:
-        return self.changed_at + IDLE < datetime.now(UTC)
+        """Whether the upload has received nothing for some time, or has been too slow since it began."""
+        now = datetime.now(UTC)
+        began_at = datetime.fromtimestamp((self.folder / ABOUT).stat().st_mtime, UTC)
+        expected = SLOWEST_BYTES * (now - began_at - SLOW_AFTER).total_seconds()
+        return self.changed_at + IDLE < now or self.offset < min(self.length, expected)
 
     def sha256(self) -> str:
         """Return the sha256 of the complete file. The sha256 is stored, so that only one request has to compute it."""

@@ -13,7 +13,8 @@ from pytest_django import Settings
 
 from server.accounts.models import User
 from server.challenges.models import Phase
-from server.submissions import upload_slots
+from server.errors import Refused
+from server.submissions import partial_uploads, upload_slots
 from server.submissions.services import resumable, sweeping
 from server.submissions.upload_handler import upload_folder
 from tests.conftest import Make
@@ -35,6 +36,16 @@ def age(tus: Tus, minutes: int) -> None:
     folder = upload_folder() / f"upload-{tus.path.rpartition('/')[2].replace('-', '')}"
     for path in (folder / "content", folder):
         os.utime(path, (0, time.time() - 60 * minutes))
+
+
+def refuse_for_now(*args: object, **options: object) -> None:
+    raise Refused("quota_exhausted", "Try again tomorrow.")
+
+
+def make_begin_earlier(minutes: int) -> None:
+    """Make all uploads look as if they had begun the given number of minutes earlier."""
+    for folder in folders():
+        os.utime(folder / "about.json", (0, time.time() - 60 * minutes))
 
 
 def only_id() -> UUID:
@@ -92,7 +103,7 @@ class TestLimits:
 
 
 class TestIdleUploads:
-    """An upload that has received no data for 15 minutes is removed if another upload needs its space."""
+    """An upload that has received too little data is removed if another upload needs its space."""
 
     def test_the_oldest_idle_upload_of_an_account_is_replaced(self, tus: Tus, settings: Settings) -> None:
         settings.ACCOUNT_MAX_UPLOADS = 2
@@ -124,6 +135,33 @@ class TestIdleUploads:
         other = Tus(api, make.team(phase.challenge).memberships.get().user)
         assert [other.begin(length=1000).status_code for _ in range(2)] == [201, 201]
         assert len(folders()) == 2
+
+    @pytest.mark.parametrize("received", [0, 1])
+    def test_space_that_is_reserved_but_hardly_used_is_given_to_others(
+        self, tus: Tus, api: Api, make: Make, settings: Settings, received: int
+    ) -> None:
+        settings.UPLOAD_MAX_BYTES = 1000
+        for _ in range(2):
+            tus.begin(length=1000)
+            tus.patch(0, FILE[:received])
+        phase = Phase.objects.get()
+        others = [Tus(api, make.team(phase.challenge).memberships.get().user) for _ in range(2)]
+        assert [other.begin(length=1000).status_code for other in others] == [201, 507]
+        make_begin_earlier(minutes=3)
+        assert others[1].begin(length=1000).status_code == 201
+
+    @pytest.mark.parametrize(("received", "status"), [(59, 201), (180, 429), (len(FILE), 429)])
+    def test_a_slow_upload_is_replaced_and_one_that_is_fast_enough_is_not(
+        self, tus: Tus, settings: Settings, monkeypatch: pytest.MonkeyPatch, received: int, status: int
+    ) -> None:
+        settings.ACCOUNT_MAX_UPLOADS = 1
+        monkeypatch.setattr(partial_uploads, "SLOWEST_BYTES", 1)
+        with monkeypatch.context() as patched:
+            patched.setattr(resumable, "finish", refuse_for_now)
+            tus.begin()
+            tus.patch(0, FILE[:received])
+        make_begin_earlier(minutes=3 if received < len(FILE) else 24 * 60)
+        assert tus.begin().status_code == status
 
     def test_nothing_is_removed_if_it_would_not_free_enough_space(
         self, tus: Tus, monkeypatch: pytest.MonkeyPatch
