@@ -10,8 +10,9 @@ import numpy as np
 
 from evaluator.catalog import TRACKS
 from evaluator.derived import derived
+from evaluator.digits import Interval
 from evaluator.draws import Draws, Weights, blocks_of
-from evaluator.metrics.bootstrap import Interval, Numbers, recentred_interval
+from evaluator.metrics.bootstrap import Numbers, recentred_interval
 from evaluator.metrics.resampling import CurveSteps, ImageGroups, ImageRows, rows_of_images
 from evaluator.metrics.share_intervals import Trials, share_interval
 from evaluator.report import SplitReport

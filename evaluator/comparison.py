@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from evaluator.metrics.bootstrap import Interval, paired_interval
+from evaluator.digits import Interval
+from evaluator.metrics.bootstrap import paired_interval
 from evaluator.problems import InvalidParameters
 from evaluator.report import ClassRow, Report, SplitReport
 
@@ -23,7 +24,7 @@ class Difference:
         b − a.
     interval : (low, high) or None
         95% confidence interval of the difference, from bootstrap replicates in which both submissions have
-        the same image weights.
+        the same image weights. It contains the difference.
     verdict : str or None
         ``b_better`` if the whole interval is above 0, ``a_better`` if it is below 0. Otherwise ``tied``: the difference
         is not significant.
@@ -103,8 +104,10 @@ def _compared(a: SplitReport, b: SplitReport, class_metric: str) -> SplitCompari
 
 def _difference(a: SplitReport, b: SplitReport, name: str) -> Difference:
     ours, theirs = a.metrics[name], b.metrics[name]
-    interval = paired_interval(b.replicates[name] - a.replicates[name])
-    if ours is None or theirs is None or interval is None:
+    if ours is None or theirs is None:
+        return Difference(ours, theirs, None, None, None)
+    interval = paired_interval(b.replicates[name] - a.replicates[name], theirs - ours)
+    if interval is None:
         return Difference(ours, theirs, None, None, None)
     verdict = B_BETTER if interval[0] > 0 else A_BETTER if interval[1] < 0 else TIED
     return Difference(ours, theirs, theirs - ours, interval, verdict)

@@ -1,6 +1,7 @@
 """Formats scores and confidence intervals.
 
-The lower bound of an interval is rounded down and the upper bound up. Wider intervals are shown with fewer decimals.
+The lower bound of an interval is rounded down and the upper bound up. Wider intervals are shown with fewer decimals. An
+interval contains the number that was observed.
 """
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
@@ -8,6 +9,19 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 Interval = tuple[float, float]
 
 SIGNIFICANT = 2  # Published intervals are rounded so that half their width has about this many significant digits.
+
+
+def containing(interval: Interval, observed: float) -> Interval:
+    """Return an interval, extended to the observed number if it does not contain it.
+
+    A percentile interval can exclude the observed number: a class that few images have is undefined in some bootstrap
+    replicates and is then left out of their mean, which moves both ends.
+
+    >>> containing((0.1, 0.2), 0.15), containing((0.1, 0.2), 0.25), containing((0.1, 0.2), -0.05)
+    ((0.1, 0.2), (0.1, 0.25), (-0.05, 0.2))
+    """
+    low, high = interval
+    return min(low, observed), max(high, observed)
 
 
 def published(interval: Interval, *, decimals: int | None = None) -> Interval:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluator.digits import Interval, containing
 from evaluator.metrics.average_precision import mean_defined
 from evaluator.metrics.resampling import HIT, MISS, PARTIAL_HIT, CurveSteps, ImageGroups
 
@@ -21,7 +22,6 @@ Areas = Callable[[Numbers], Numbers]
 Both arrays have the shape (curves, ...).
 """
 
-Interval = tuple[float, float]
 ROWS_AT_ONCE = 1 << 16
 PERCENTILES = (2.5, 97.5)
 SMALLEST = float(np.finfo(np.float64).tiny)
@@ -213,33 +213,36 @@ def recentred_interval(replicates: Numbers, observed: float, *, highest: float =
         return None
     recentred = defined - defined.mean() + observed
     low, high = np.percentile(recentred, PERCENTILES, method="linear").clip(0.0, highest).tolist()
-    return min(low, observed), max(high, observed)
+    return containing((low, high), observed)
 
 
-def paired_interval(differences: Numbers) -> Interval | None:
+def paired_interval(differences: Numbers, observed: float) -> Interval | None:
     """Return the 95% confidence interval of the difference between two scores on the same ground truth.
 
     Parameters
     ----------
     differences : float64 array of shape (N,)
         Difference of the two scores in each replicate, computed from the same draws; NaN values are ignored.
+    observed : float
+        The difference of the two scores.
 
     Returns
     -------
-    (low, high), in [-1, 1]; None where no difference is defined.
+    (low, high), in [-1, 1], with ``observed`` between them; None where no difference is defined.
 
     Notes
     -----
     The bounds are plain percentiles, by linear interpolation. The biases of the two scores cancel out, so the interval
-    is not recentred.
+    is not recentred. If the observed difference is outside the interval, the nearer bound is moved to it, as in
+    :func:`recentred_interval`. Otherwise, the submission with the lower score could be called the better one.
 
     Examples
     --------
-    >>> paired_interval(np.array([-0.1, 0.0, 0.1]))
-    (-0.095, 0.095)
+    >>> paired_interval(np.array([-0.1, 0.0, 0.1]), 0.0), paired_interval(np.array([-0.1, 0.0, 0.1]), 0.125)
+    ((-0.095, 0.095), (-0.095, 0.125))
     """
     defined = differences[~np.isnan(differences)]
     if not len(defined):
         return None
     low, high = np.percentile(defined, PERCENTILES, method="linear").tolist()
-    return low, high
+    return containing((low, high), observed)

@@ -8,7 +8,8 @@ from math import sqrt
 
 import numpy as np
 
-from evaluator.metrics.bootstrap import Interval, Numbers, recentred_interval
+from evaluator.digits import Interval
+from evaluator.metrics.bootstrap import Numbers, recentred_interval
 
 # If a proportion has fewer hits or misses than this, its confidence interval is the Wilson interval, because its
 # bootstrap replicates have too few distinct values for percentiles.

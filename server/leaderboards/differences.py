@@ -9,7 +9,7 @@ from operator import sub
 
 from django.db.models import QuerySet
 
-from evaluator.digits import Interval
+from evaluator.digits import Interval, containing
 from server.compiled_queries import compiled_query
 from server.submissions.models import Replicates
 
@@ -28,16 +28,19 @@ def replicates_of(*, evaluations: list[int], split: str) -> QuerySet[Replicates]
     return Replicates.objects.filter(evaluation__in=evaluations, split=split)
 
 
-def difference_between(one: Vector | None, other: Vector | None) -> Interval | None:
+def difference_between(one: Vector | None, other: Vector | None, observed: float) -> Interval | None:
     """Return the 95% interval for the score difference `one` - `other`, or None if the replicates are not paired.
 
-    Each argument consists of the seed of the draws and the score for each draw.
+    `one` and `other` consist of the seed of the draws and the score for each draw. `observed` is the difference between
+    the two scores. The interval contains it.
 
-    >>> difference_between((7, [0.5, 0.75, 1.0]), (7, [0.25, 0.5, 0.5]))
+    >>> difference_between((7, [0.5, 0.75, 1.0]), (7, [0.25, 0.5, 0.5]), 0.375)
     (0.25, 0.4875)
     """
     differences = sorted(paired_differences(one, other))
-    return (quantile(differences, TAIL), quantile(differences, 1 - TAIL)) if differences else None
+    if not differences:
+        return None
+    return containing((quantile(differences, TAIL), quantile(differences, 1 - TAIL)), observed)
 
 
 def paired_differences(one: Vector | None, other: Vector | None) -> list[float]:

@@ -8,7 +8,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import cast
+from typing import NamedTuple, cast
 
 from django.core.cache import caches
 
@@ -127,8 +127,15 @@ def rank_table(board: ShownBoard) -> RankTable:
     )
 
 
-def evaluations_week_ago(phase: Phase, *, now: datetime) -> dict[int, int]:
-    """Return the id of the evaluation that each team had on the public leaderboard a week ago, keyed by team id.
+class Scored(NamedTuple):
+    """The id of an evaluation, and its headline score."""
+
+    evaluation: int
+    score: float
+
+
+def scored_week_ago(phase: Phase, *, now: datetime) -> dict[int, Scored]:
+    """Return the evaluation that each team had on the public leaderboard a week ago, keyed by team id.
 
     The result is empty if those scores cannot be compared with the current ones, because the phase has ladder feedback
     (which hides scores that are not a clear improvement) or because they were computed with another ground truth,
@@ -143,4 +150,5 @@ def evaluations_week_ago(phase: Phase, *, now: datetime) -> dict[int, int]:
     if then.signature != phase.signature:
         return {}
     teams = then.entries.filter(is_baseline=False, evaluation__isnull=False)
-    return {team: evaluation for team, evaluation in teams.values_list("team", "evaluation") if evaluation}
+    entries = teams.values_list("team", "evaluation", "score")
+    return {team: Scored(evaluation, score) for team, evaluation, score in entries if evaluation}

@@ -153,7 +153,8 @@ def has_false_split(board: Board, top: int) -> bool:
     """
 
     def are_tied(first: int, row: int) -> bool:
-        low, high = paired_interval(board.replicates[first] - board.replicates[row]) or (0.0, 0.0)
+        observed = board.scores[first] - board.scores[row]
+        low, high = paired_interval(board.replicates[first] - board.replicates[row], observed) or (0.0, 0.0)
         return low <= 0 <= high
 
     joined = in_tie_groups(range(min(top, len(board.scores))), are_tied)

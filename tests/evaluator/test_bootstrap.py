@@ -282,12 +282,12 @@ def test_a_recentred_interval_contains_the_score_and_stays_in_range(observed: fl
 
 def test_a_paired_interval_is_not_recentred() -> None:
     differences = np.r_[np.linspace(0.1, 0.3, 101), np.nan]
-    assert paired_interval(differences) == pytest.approx((0.105, 0.295))
+    assert paired_interval(differences, 0.12) == pytest.approx((0.105, 0.295))
 
 
 def test_only_undefined_replicates_are_left_out() -> None:
     replicates = np.array([0.4, np.nan, 0.6])
     assert recentred_interval(replicates, 0.5) == recentred_interval(np.array([0.4, 0.6]), 0.5)
     assert recentred_interval(np.array([np.nan]), 0.5) is None
-    assert paired_interval(np.array([np.nan])) is None
-    assert paired_interval(np.empty(0)) is None
+    assert paired_interval(np.array([np.nan]), 0.5) is None
+    assert paired_interval(np.empty(0), 0.5) is None

@@ -83,7 +83,10 @@ def coverage() -> Coverage:
             drawn[number, place] = np.concatenate([results.scores(block) for block in blocks])
     mean = observed.mean()
     one = [recentred_interval(drawn[number, 0], observed[number, 0]) for number in range(SETS)]
-    two = [paired_interval(drawn[number, 0] - drawn[number, 1]) for number in range(SETS)]
+    two = [
+        paired_interval(drawn[number, 0] - drawn[number, 1], observed[number, 0] - observed[number, 1])
+        for number in range(SETS)
+    ]
     low, high = np.percentile(drawn[:, 0], [2.5, 97.5], axis=1)
     plain = list(zip(low.tolist(), high.tolist(), strict=True))
     return Coverage(share_around(mean, one), share_around(mean, plain), share_around(0, two))

@@ -43,11 +43,24 @@ def test_the_interval_of_paired_differences_determines_the_verdict(
     """Both submissions use the same bootstrap draws, so only the variation of their difference affects the interval."""
     drawn = [0.1, 0.5, 0.6]
     a = report(0.4, drawn, NONE)
-    b = report(0.45, [one + shift for one, shift in zip(drawn, shifts, strict=True)], NONE)
+    difference = sum(shifts) / 3
+    b = report(0.4 + difference, [one + shift for one, shift in zip(drawn, shifts, strict=True)], NONE)
     found = compare(a, b, "ap")["all"].metrics["mAP"]
-    assert found.difference == pytest.approx(0.05)
+    assert found.difference == pytest.approx(difference)
     assert found.interval == pytest.approx(interval)
     assert found.verdict == verdict
+
+
+@pytest.mark.parametrize(("shift", "interval"), [(-0.1, (-0.1, 0.05)), (0.1, (0.05, 0.1))])
+def test_the_interval_of_a_difference_contains_the_difference(shift: float, interval: tuple[float, float]) -> None:
+    """A class that is undefined in many replicates can move all of their differences to one side of the difference.
+
+    The submission with the lower score is then not called better, even if it is better in every replicate.
+    """
+    a, b = report(0.4, [0.5, 0.6], NONE), report(0.45, [0.5 + shift, 0.6 + shift], NONE)
+    found = compare(a, b, "ap")["all"].metrics["mAP"]
+    assert found.interval == pytest.approx(interval)
+    assert found.verdict == ("tied" if shift < 0 else "b_better")
 
 
 def test_classes_are_won_lost_or_tied_if_both_scores_are_defined() -> None:

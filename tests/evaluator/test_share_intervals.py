@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 from evaluator.catalog import TRACKS
-from evaluator.metrics.bootstrap import Interval, Numbers, recentred_interval
+from evaluator.digits import Interval
+from evaluator.metrics.bootstrap import Numbers, recentred_interval
 from evaluator.metrics.share_intervals import Trials, share_interval, wilson_interval
 from evaluator.request import ScoringRequest
 from evaluator.scoring import ceiling, score, template

@@ -18,7 +18,7 @@ from server.submissions.models import Replicates
 
 # Version of the rules by which leaderboard entries are compared. If it is incremented, all stored comparisons are
 # computed again.
-RULES = 2
+RULES = "3:"
 NORMAL_WIDTH = 3.92  # Width of the 95% interval of a normal distribution, in standard errors.
 
 Draws = tuple[int, int]  # The seed and the number of an evaluation's bootstrap replicates.
@@ -86,9 +86,12 @@ class BoardRows:
 
     @property
     def content(self) -> str:
-        """A hash of everything that affects the comparison. If it has not changed, the stored comparison is valid."""
+        """A hash of everything that affects the comparison. If it has not changed, the stored comparison is valid.
+
+        It begins with RULES, which shows whether the results for single entries can be reused.
+        """
         lines = [(line.key, self.draws.get(line.evaluation or 0)) for line in self.lines]
-        return sha256(repr((RULES, self.decimals, lines)).encode()).hexdigest()
+        return RULES + sha256(repr((self.decimals, lines)).encode()).hexdigest()[: 64 - len(RULES)]
 
     def replicates(self, teams: Sequence[int]) -> Numbers:
         """Return the bootstrap replicates of teams, given their indices, as an array of shape (teams, replicates)."""

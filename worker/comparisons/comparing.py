@@ -7,7 +7,7 @@ from evaluator.metrics.rank_intervals import TOP, RankInterval
 from server.clock import database_now, midnight
 from server.leaderboards.models import ComparedEntry, Comparison
 from server.leaderboards.services.comparisons import Found
-from worker.comparisons.board_rows import BoardRows, read_rows
+from worker.comparisons.board_rows import RULES, BoardRows, read_rows
 from worker.comparisons.gains import Gain, gains
 from worker.comparisons.next_up import NextUp, next_up
 from worker.comparisons.rank_sets import individual_intervals, top_intervals
@@ -24,7 +24,8 @@ def compared(comparison: Comparison) -> Found:
     individual teams.
     """
     rows, now = read_rows(comparison.board), database_now()
-    kept: Kept = ComparedEntry.objects.in_bulk([line.key for line in rows.lines])
+    stored: Kept = ComparedEntry.objects.in_bulk([line.key for line in rows.lines])
+    kept = stored if comparison.content.startswith(RULES) else {}
     expected = {line.key: copy_of(kept.get(line.key), line.key) for line in rows.lines}
     if rows.content != comparison.content:
         write_ties(expected, tie_groups(rows, {key: Tie(one.compared_with, one.tied) for key, one in kept.items()}))
@@ -38,7 +39,7 @@ def compared(comparison: Comparison) -> Found:
     found = individual_intervals(rows, due)
     for team, interval in found.items():
         write_interval(expected[rows.teams[team].key], interval, now, is_individual=True)
-    changed = [one for key, one in expected.items() if key not in kept or values_of(one) != values_of(kept[key])]
+    changed = [one for key, one in expected.items() if key not in stored or values_of(one) != values_of(stored[key])]
     is_complete = len(found) == len(due) and earlier.is_complete
     return Found(rows.content, midnight(now).date(), changed, is_complete=is_complete)
 

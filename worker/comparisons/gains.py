@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from server.leaderboards.differences import difference_between, vectors_of
-from server.leaderboards.earlier_ranks import evaluations_week_ago
+from server.leaderboards.earlier_ranks import Scored, scored_week_ago
 from server.leaderboards.models import Board
 from worker.comparisons.board_rows import BoardRows
 
@@ -40,18 +40,19 @@ def gains(board: Board, rows: BoardRows, *, now: datetime, kept: Mapping[int, Ga
     """
     if board.kind != Board.Kind.PUBLIC:
         return Gains({}, is_complete=True)
-    earlier = evaluations_week_ago(board.phase, now=now)
+    earlier = scored_week_ago(board.phase, now=now)
     changed = {
-        line.key: (line.evaluation, earlier[line.team])
+        line.key: (Scored(line.evaluation, line.score), earlier[line.team])
         for line in rows.teams
-        if line.evaluation and earlier.get(line.team, line.evaluation) != line.evaluation
+        if line.evaluation and line.team in earlier and earlier[line.team].evaluation != line.evaluation
     }
-    found = {key: kept[key] for key, (_, old) in changed.items() if key in kept and kept[key].earlier == old}
+    found = {key: kept[key] for key, (_, old) in changed.items() if key in kept and kept[key].earlier == old.evaluation}
     left = [(key, *pair) for key, pair in changed.items() if key not in found]
     for start in range(0, min(len(left), AT_ONCE), READ_AT_ONCE):
         some = left[start : start + READ_AT_ONCE]
-        vectors = vectors_of({one for _, *pair in some for one in pair}, split=rows.split)
+        vectors = vectors_of({one.evaluation for _, *pair in some for one in pair}, split=rows.split)
         for key, new, old in some:
-            ends = difference_between(vectors.get(new), vectors.get(old))
-            found[key] = Gain(old, *ends) if ends else Gain(old)
+            pair = vectors.get(new.evaluation), vectors.get(old.evaluation)
+            ends = difference_between(*pair, new.score - old.score)
+            found[key] = Gain(old.evaluation, *ends) if ends else Gain(old.evaluation)
     return Gains(found, is_complete=len(left) <= AT_ONCE)

@@ -76,11 +76,12 @@ def are_tied(rows: BoardRows, first: int, team: int, firsts: Vectors, others: Ve
 
 def may_be_equal(rows: BoardRows, first: int, team: int, differences: Numbers) -> bool | None:
     """Return whether two teams are tied, given the differences between their replicates. None if all are undefined."""
-    interval = paired_interval(differences)
+    observed = float(rows.scores[first] - rows.scores[team])
+    interval = paired_interval(differences, observed)
     if interval is None:
         return None
     low, high = published(interval, decimals=rows.decimals)
-    return low <= 0 <= high or bool(abs(rows.scores[first] - rows.scores[team]) <= ROUNDING)
+    return low <= 0 <= high or abs(observed) <= ROUNDING
 
 
 def through_baselines(rows: BoardRows, found: dict[int, Tie]) -> dict[int, Tie]:

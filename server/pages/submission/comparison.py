@@ -142,9 +142,10 @@ def difference_of_entries(a: BoardRow, b: BoardRow, board: ShownBoard, track: Tr
 
 def difference_of(a: Side, b: Side, split: str, track: Track, access: ScoreAccess) -> Difference:
     replicates = vectors_of((a.evaluation_id, b.evaluation_id), split=split)
-    exact = difference_between(replicates.get(b.evaluation_id), replicates.get(a.evaluation_id))
     difference = None if a.score is None or b.score is None else access.rounded(b.score - a.score)
-    interval = access.interval(*exact) if exact is not None and difference is not None else None
+    vectors = replicates.get(b.evaluation_id), replicates.get(a.evaluation_id)
+    exact = difference_between(*vectors, difference) if difference is not None else None
+    interval = access.interval(*exact) if exact is not None else None
     return Difference(
         title=SPLIT_TITLES[split],
         metric=track.metrics[0].title,

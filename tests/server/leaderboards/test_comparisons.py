@@ -25,6 +25,7 @@ from server.submissions.signals import announce
 from tests.conftest import InlineQueue, Make, compare_boards
 from tests.server.conftest import Scored
 from worker import tasks
+from worker.comparisons.board_rows import RULES
 from worker.comparisons.comparing import compared
 
 pytestmark = pytest.mark.django_db
@@ -203,6 +204,17 @@ def test_a_new_comparison_alone_changes_the_entity_tag(changed: Board, phase: Ph
     Comparison.objects.filter(board=changed).update(version=0)
     compare_boards()
     assert entity_tag(shown()) != before
+
+
+@pytest.mark.parametrize(("rules", "is_reused"), [(RULES, True), ("2:", False)])
+def test_results_of_other_rules_are_computed_again(changed: Board, rules: str, is_reused: bool) -> None:
+    """The two teams have equal scores, so they are tied. The stored result is changed to see whether it is reused."""
+    compare_boards()
+    second = ComparedEntry.objects.filter(entry__board=changed, tied=True)
+    assert second.update(tied=False, next_up_tied=False) == 1
+    Comparison.objects.filter(board=changed).update(content=rules, version=0)
+    compare_boards()
+    assert second.exists() != is_reused
 
 
 def test_a_leaderboard_under_ladder_feedback_is_never_compared(

@@ -11,7 +11,8 @@ from server.clock import database_now
 from server.leaderboards.earlier_ranks import with_changes
 from server.leaderboards.models import ComparedEntry, Comparison
 from server.leaderboards.queries import BoardRow, board
-from server.submissions.models import Submission
+from server.submissions.models import Score, Submission
+from server.submissions.signals import announce
 from tests.conftest import Make, compare_boards
 from tests.server.conftest import refresh_boards
 from tests.server.leaderboards.random_history import ANYBODY
@@ -49,6 +50,18 @@ def test_a_changed_score_has_the_interval_of_the_paired_difference(phase: Phase,
     assert 0.12 < changed.gain.interval[0] < changed.gain.interval[1] < 0.26
     assert same.gain is None
     assert not list(wrong_comparisons(phase))
+
+
+def test_the_interval_of_a_changed_score_contains_the_change(phase: Phase, teams: list[Team]) -> None:
+    """The replicates of the new score exceed those of the earlier score by 0.125 to 0.25, but the score by 0.375."""
+    best = Submission.objects.filter(team=teams[0]).latest("received_at")
+    Score.objects.filter(evaluation__submission=best).update(value=0.75)
+    announce(phase, [teams[0].pk])
+    compare_boards()
+    gain = rows(phase)[0].gain
+    assert gain is not None
+    assert gain.interval[0] < 0.14
+    assert gain.interval[1] >= 0.375
 
 
 @pytest.mark.phase(feedback="rounded", feedback_decimals=1)

@@ -52,14 +52,14 @@ def centred(mean: float, *, seed: int) -> list[float]:
 def test_the_interval_has_the_percentiles_that_numpy_computes(seed: int) -> None:
     one, other = around(0.5, spread=0.1, seed=seed), around(0.4, spread=0.1, seed=seed + 100)
     differences = np.array(one) - np.array(other)
-    assert difference_between((7, one), (7, other)) == pytest.approx(
+    assert difference_between((7, one), (7, other), 0.1) == pytest.approx(
         tuple(np.percentile(differences, [2.5, 97.5])), abs=1e-15
     )
 
 
 def test_draws_for_which_one_of_the_scores_is_undefined_are_left_out() -> None:
-    assert difference_between((7, [0.5, NAN, 0.5]), (7, [0.25, 0.25, NAN])) == (0.25, 0.25)
-    assert difference_between((7, [NAN]), (7, [0.5])) is None
+    assert difference_between((7, [0.5, NAN, 0.5]), (7, [0.25, 0.25, NAN]), 0.25) == (0.25, 0.25)
+    assert difference_between((7, [NAN]), (7, [0.5]), 0.25) is None
 
 
 def test_a_team_that_leads_on_nearly_all_draws_is_not_tied(phase: Phase, replicated: Callable[..., Submission]) -> None:
@@ -86,8 +86,11 @@ def test_a_chain_of_ties_does_not_join_teams_that_differ(phase: Phase, replicate
         replicated(phase, [value + own for value, own in zip(common, noise, strict=True)])
     rows = board(phase, split="public", viewer=ANONYMOUS).rows
     vectors = vectors_of((row.evaluation_id for row in rows), split="public")
-    chain = [vectors[row.evaluation_id] for row in rows]
-    ends = [difference_between(one, other) for one, other in pairwise(chain)]
+    chain = [(vectors[row.evaluation_id], row.score) for row in rows]
+    ends = [
+        difference_between(first, second, score - next_score)
+        for (first, score), (second, next_score) in pairwise(chain)
+    ]
     assert all(end is not None and end[0] <= 0 <= end[1] for end in ends)
     assert ties(phase) == [False, True, False, True, False]
 
@@ -207,6 +210,17 @@ def test_equal_scores_are_tied_regardless_of_their_replicates(
         submission = replicated(phase, values)
         Score.objects.filter(evaluation__submission=submission).update(value=0.5)
         announce(phase, [submission.team_id])
+    assert ties(phase) == [False, True]
+
+
+def test_a_team_that_is_worse_in_every_replicate_but_scores_higher_is_tied(
+    phase: Phase, replicated: Callable[..., Submission]
+) -> None:
+    """The interval of the difference contains the difference, so it cannot show that the lower score is better."""
+    first = replicated(phase, [0.3, 0.5])
+    Score.objects.filter(evaluation__submission=first).update(value=0.9)
+    announce(phase, [first.team_id])
+    replicated(phase, [0.5, 0.7])
     assert ties(phase) == [False, True]
 
 

@@ -10,7 +10,7 @@ from django.test import Client
 from server.accounts.models import User
 from server.challenges.models import Phase, Team
 from server.pages.views.compare import DIFFERENT_SIGNATURES, SAME
-from server.submissions.models import Submission
+from server.submissions.models import Score, Submission
 from tests.conftest import Make
 from tests.server.conftest import Scored
 from tests.server.page import Page
@@ -52,6 +52,19 @@ def test_the_replicates_determine_the_verdict(
     page = visit(a, b)
     assert verdicts(page) == [verdict]
     assert page.all("svg", class_="interval")
+
+
+def test_a_submission_with_a_lower_score_is_not_better(
+    phase: Phase, team: Team, replicated: Callable[..., Submission], visit: Callable[..., Page]
+) -> None:
+    """B is better in every replicate, but its score is lower, so the interval is extended to the difference."""
+    a, b = replicated(phase, [0.4, 0.5, 0.6], team=team), replicated(phase, [0.6, 0.7, 0.8], team=team)
+    Score.objects.filter(evaluation__submission=a).update(value=0.75)
+    page = visit(a, b)
+    assert verdicts(page) == ["tied"]
+    (found,) = page.context["differences"]
+    low, high = found.interval
+    assert low <= found.difference < 0 < high
 
 
 def test_replicates_of_other_draws_are_not_compared(
