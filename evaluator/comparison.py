@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from evaluator.digits import Interval
+from evaluator.digits import Interval, sign_of
 from evaluator.metrics.bootstrap import paired_interval
 from evaluator.problems import InvalidParameters
 from evaluator.report import ClassRow, Report, SplitReport
 
 A_BETTER, TIED, B_BETTER = "a_better", "tied", "b_better"
+VERDICTS = {-1: A_BETTER, 0: TIED, 1: B_BETTER}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,5 +110,4 @@ def _difference(a: SplitReport, b: SplitReport, name: str) -> Difference:
     interval = paired_interval(b.replicates[name] - a.replicates[name], theirs - ours)
     if interval is None:
         return Difference(ours, theirs, None, None, None)
-    verdict = B_BETTER if interval[0] > 0 else A_BETTER if interval[1] < 0 else TIED
-    return Difference(ours, theirs, theirs - ours, interval, verdict)
+    return Difference(ours, theirs, theirs - ours, interval, VERDICTS[sign_of(interval)])

@@ -8,6 +8,9 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 Interval = tuple[float, float]
 
+# Scores that differ by at most this amount are considered equal, because sums of the same numbers in different orders
+# differ in their last digits.
+ROUNDING = 1e-12
 SIGNIFICANT = 2  # Published intervals are rounded so that half their width has about this many significant digits.
 
 
@@ -22,6 +25,18 @@ def containing(interval: Interval, observed: float) -> Interval:
     """
     low, high = interval
     return min(low, observed), max(high, observed)
+
+
+def sign_of(interval: Interval) -> int:
+    """Return 1 if the interval of a difference is above 0, -1 if it is below 0, and 0 if it contains 0.
+
+    Ends that differ from 0 only by rounding count as 0.
+
+    >>> [sign_of(ends) for ends in ((0.1, 0.2), (-0.2, -0.1), (-0.1, 0.1), (1e-16, 2e-16))]
+    [1, -1, 0, 0]
+    """
+    low, high = interval
+    return (low > ROUNDING) - (high < -ROUNDING)
 
 
 def published(interval: Interval, *, decimals: int | None = None) -> Interval:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.digits import Interval, containing
+from evaluator.digits import ROUNDING, Interval, containing
 from evaluator.metrics.average_precision import mean_defined
 from evaluator.metrics.resampling import HIT, MISS, PARTIAL_HIT, CurveSteps, ImageGroups
 
@@ -201,7 +201,7 @@ def recentred_interval(replicates: Numbers, observed: float, *, highest: float =
     objects. Therefore, the plain percentile interval covers the true value in only 86–90% of test sets; this interval
     covers it in 93–95%. If the score is outside the interval, the nearer bound is moved to the score. The score
     can be outside if a class that occurs in few images is undefined in some replicates, which shifts their mean and
-    thus both bounds.
+    thus both bounds. If all replicates are equal except for rounding, both bounds are exactly ``observed``.
 
     Examples
     --------
@@ -211,6 +211,8 @@ def recentred_interval(replicates: Numbers, observed: float, *, highest: float =
     defined = replicates[~np.isnan(replicates)]
     if not len(defined):
         return None
+    if np.ptp(defined) <= ROUNDING:
+        return observed, observed
     recentred = defined - defined.mean() + observed
     low, high = np.percentile(recentred, PERCENTILES, method="linear").clip(0.0, highest).tolist()
     return containing((low, high), observed)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluator.digits import ROUNDING
 from evaluator.metrics.bootstrap import Numbers
 
 Indices = NDArray[np.intp]
@@ -15,9 +16,6 @@ LEAST_REPLICATES = 19
 # The initial critical value of a rank test: at first, two leaderboard rows are distinguished only if their scores
 # differ by more than this number of standard errors.
 FAR = 8.0
-# Score differences and standard errors below this value are treated as rounding errors. Two scores that should be equal
-# can differ in the last digits if they are sums of the same numbers in different orders.
-ROUNDING = 1e-12
 # The variance of the difference between the scores of two leaderboard rows is the sum of the variances of both scores
 # minus twice their covariance. If the result is below this fraction of the sum, too many digits have cancelled out. The
 # variance is then computed from the differences between the bootstrap replicates of both rows.
@@ -107,7 +105,7 @@ class KnownRows:
 def standard_errors(deviations: Numbers) -> Numbers:
     """Return the standard deviation of each row of a matrix. The mean of each row must be 0.
 
-    Standard deviations of at most :data:`ROUNDING` are replaced by 0.
+    Standard deviations of at most :data:`evaluator.digits.ROUNDING` are replaced by 0.
     """
     squares = np.einsum("ij,ij->i", deviations, deviations)
     errors: Numbers = np.sqrt(squares / max(deviations.shape[1] - 1, 1))

@@ -8,7 +8,7 @@ from math import sqrt
 
 import numpy as np
 
-from evaluator.digits import Interval
+from evaluator.digits import ROUNDING, Interval
 from evaluator.metrics.bootstrap import Numbers, recentred_interval
 
 # If a proportion has fewer hits or misses than this, its confidence interval is the Wilson interval, because its
@@ -16,8 +16,6 @@ from evaluator.metrics.bootstrap import Numbers, recentred_interval
 FEW = 10
 # The 97.5% quantile of the standard normal distribution.
 QUANTILE = 1.959963984540054
-# Bootstrap replicates that differ by at most this amount are considered equal.
-ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)

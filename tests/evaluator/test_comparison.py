@@ -35,6 +35,7 @@ NONE: dict[str, float | None] = {}
         ([-0.1, -0.2, -0.3], (-0.295, -0.105), "a_better"),
         ([-0.1, 0.0, 0.1], (-0.095, 0.095), "tied"),
         ([0.0, 0.0, 0.0], (0.0, 0.0), "tied"),
+        ([2e-16, 2e-16, 2e-16], (0.0, 0.0), "tied"),  # The difference is due to rounding.
     ],
 )
 def test_the_interval_of_paired_differences_determines_the_verdict(

@@ -90,6 +90,13 @@ def test_a_wilson_interval_contains_its_share_for_any_size(share: float, size: f
     assert 0 <= low <= share <= high <= 1
 
 
+def test_replicates_that_differ_only_by_rounding_support_no_decimal() -> None:
+    third = 1 / 3
+    interval = recentred_interval(np.array([third, np.nextafter(third, 1), third]), third)
+    assert interval == (third, third)
+    assert supported_decimals(interval) == 0
+
+
 def test_a_perfect_mean_average_precision_has_no_supported_decimal(tmp_path: Path) -> None:
     """All replicates are equal, so the interval has no width and does not show how much the score would vary."""
     truth, submission = detection(tmp_path, 30)

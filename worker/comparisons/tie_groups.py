@@ -7,9 +7,8 @@ team in the group.
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from evaluator.digits import published
+from evaluator.digits import published, sign_of
 from evaluator.metrics.bootstrap import Numbers, paired_interval
-from evaluator.metrics.known_rows import ROUNDING
 from server.leaderboards import ranking
 from worker.comparisons.board_rows import BoardRows
 
@@ -76,12 +75,8 @@ def are_tied(rows: BoardRows, first: int, team: int, firsts: Vectors, others: Ve
 
 def may_be_equal(rows: BoardRows, first: int, team: int, differences: Numbers) -> bool | None:
     """Return whether two teams are tied, given the differences between their replicates. None if all are undefined."""
-    observed = float(rows.scores[first] - rows.scores[team])
-    interval = paired_interval(differences, observed)
-    if interval is None:
-        return None
-    low, high = published(interval, decimals=rows.decimals)
-    return low <= 0 <= high or abs(observed) <= ROUNDING
+    interval = paired_interval(differences, float(rows.scores[first] - rows.scores[team]))
+    return None if interval is None else not sign_of(published(interval, decimals=rows.decimals))
 
 
 def through_baselines(rows: BoardRows, found: dict[int, Tie]) -> dict[int, Tie]:

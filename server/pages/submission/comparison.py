@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from evaluator.catalog import Track
-from evaluator.digits import Interval
+from evaluator.digits import Interval, sign_of
 from evaluator.report_page.content import SPLIT_TITLES
 from server.leaderboards.differences import difference_between, vectors_of
 from server.leaderboards.queries import BoardRow, ShownBoard
@@ -172,7 +172,7 @@ def verdict_of(interval: Interval | None) -> Verdict:
     """
     if interval is None:
         return Verdict.UNKNOWN
-    return Verdict.BETTER if interval[0] > 0 else Verdict.WORSE if interval[1] < 0 else Verdict.TIED
+    return {1: Verdict.BETTER, -1: Verdict.WORSE, 0: Verdict.TIED}[sign_of(interval)]
 
 
 def bar_around_zero(difference: float | None, interval: Interval | None) -> IntervalBar | None:

@@ -15,6 +15,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
+from evaluator.digits import ROUNDING
 from server.compiled_queries import compiled_query
 from server.sql import update
 from server.submissions.models import Evaluation, Replicates, Score, ScoreQuerySet, Submission
@@ -119,11 +120,11 @@ def beats(
     """Return whether `score` exceeds `best` by more than `standard_errors` standard errors of the paired difference.
 
     If the two lists of replicates come from different bootstrap draws, they are not paired, and the larger unpaired
-    error is used. Without replicates, the result is False.
+    error is used. Without replicates, the result is False. It is also False if rounding explains the difference.
 
     >>> replicates, of_best = [0.5, 0.52, 0.54], [0.49, 0.5, 0.51]
     >>> [beats(score, 0.5, replicates, of_best, standard_errors=2) for score in (0.515, 0.525)]
     [False, True]
     """
     differences = [one for one in map(sub, replicates, of_best) if not isnan(one)]
-    return len(differences) > 1 and score - best > standard_errors * stdev(differences)
+    return len(differences) > 1 and score - best > max(standard_errors * stdev(differences), ROUNDING)

@@ -43,6 +43,7 @@ def verdicts(page: Page) -> list[str]:
         ([0.6, 0.7, 0.8], "better"),
         ([0.1, 0.2, 0.3], "worse"),
         ([0.3, 0.5, 0.8], "tied"),
+        ([0.4 + 1e-15, 0.5 + 1e-15, 0.6 + 1e-15], "tied"),  # The difference is due to rounding.
     ],
 )
 def test_the_replicates_determine_the_verdict(

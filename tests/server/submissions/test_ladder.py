@@ -82,6 +82,12 @@ def test_an_improvement_within_the_standard_error_shows_the_previous_best_score(
     assert intervals_in(unclear, seen) == intervals_in(best, seen)
 
 
+def test_a_difference_due_to_rounding_is_no_improvement() -> None:
+    """Without a standard error, any larger difference is an improvement."""
+    best = 0.3
+    assert [ladder.beats(score, best, [score] * 3, [best] * 3) for score in (0.1 + 0.2, 0.3001)] == [False, True]
+
+
 def test_a_worse_submission_shows_the_best_score_again(send: Send, viewer: User) -> None:
     send(HIGHER)
     assert shown(send(FIRST), viewer) == pytest.approx(0.6)
