@@ -153,7 +153,13 @@ class DetectionScorer(Scorer[DetectionTruth, DetectionParameters, SubmissionTabl
         return empty_strings(DETECTION, truth)
 
     def ceiling(self, truth: DetectionTruth, parameters: DetectionParameters) -> str:
-        """Return the best possible submission: all ground-truth boxes and copies for ancestors, with confidence 1."""
+        """Return the best possible submission: all ground-truth boxes and copies for ancestors, with confidence 1.
+
+        Copies for ancestors are left out if predictions are copied to ancestors, or if a prediction can match boxes of
+        other classes, because boxes are then not copied.
+        """
+        if parameters.expand_predictions or not parameters.classwise:
+            truth = truth.without_copied_boxes()
         rows = (
             (truth.images[image], truth.labels[label], 1, *box)
             for keys, boxes in ((truth.object_keys, truth.boxes), (truth.group_keys, truth.group_boxes))

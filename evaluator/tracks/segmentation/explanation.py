@@ -8,10 +8,9 @@ from numpy.typing import NDArray
 
 from evaluator.files.submission import SubmissionTable
 from evaluator.metrics.masks import mask_iou
-from evaluator.metrics.matching import contains
 from evaluator.report import ClassRow, MatchTable, SplitReport
 from evaluator.request import Progress
-from evaluator.tracks.detection.candidates import Detections, ancestors_of
+from evaluator.tracks.detection.candidates import Detections
 from evaluator.tracks.detection.explain.errors import (
     Comparison,
     Errors,
@@ -96,7 +95,7 @@ def mask_overlaps(truth: SegmentationTruth, table: SubmissionTable, matches: Mat
     """
     false = false_positives(matches)
     detections = matches.detections[false]
-    masks, annotated = masks_of(table, detections), np.flatnonzero(_are_annotated(truth))
+    masks, annotated = masks_of(table, detections), np.flatnonzero(truth.object_is_annotated)
     annotated_masks = truth.masks_of_objects[annotated]
     return Comparison(
         own=Nearest(matches.objects[false], matches.overlaps[false]),
@@ -105,19 +104,6 @@ def mask_overlaps(truth: SegmentationTruth, table: SubmissionTable, matches: Mat
         other=lambda ours, theirs: mask_iou(masks, annotated_masks, ours, theirs),
         ties=ties_of(detections, masks, detections.images),
     )
-
-
-def _are_annotated(truth: SegmentationTruth) -> NDArray[np.bool_]:
-    """Return whether each ordinary object is a row of masks.csv and not a copy for an ancestor, shape (M,).
-
-    A copy is recognized by its class, which is an ancestor of the class of another object with the same mask.
-    """
-    rows, (_, labels) = truth.object_masks, truth.images_and_labels(truth.object_keys)
-    if not truth.has_copies:
-        return np.ones(len(rows), bool)
-    origins, ancestors = ancestors_of(truth.ancestors_from, truth.ancestors, labels)
-    copies = np.unique(rows[origins] * len(truth.labels) + ancestors)
-    return ~contains(copies, rows * len(truth.labels) + labels)
 
 
 def _explained(found: Explained, report: SplitReport, split: str) -> SplitReport:

@@ -231,13 +231,18 @@ class SegmentationScorer(Scorer[SegmentationTruth, SegmentationParameters, Submi
         return csv_text(SEGMENTATION.form.kaggle_header, rows)
 
     def ceiling(self, truth: SegmentationTruth, parameters: SegmentationParameters) -> str:
-        """Return the best possible submission: all ground-truth masks and copies for ancestors, with confidence 1."""
-        ordinary, groups = (truth.object_keys, truth.masks_of_objects), (truth.group_keys, truth.masks_of_groups)
+        """Return the best possible submission: all ground-truth masks and copies for ancestors, with confidence 1.
+
+        Copies for ancestors are left out if predictions are copied to ancestors.
+        """
+        ordinary = truth.object_keys, truth.masks_of_objects, truth.object_is_annotated
+        groups = truth.group_keys, truth.masks_of_groups, truth.group_is_annotated
         rows = []
-        for keys, masks in (ordinary, groups):
-            images, labels = truth.images_and_labels(keys)
+        for keys, masks, is_annotated in (ordinary, groups):
+            chosen = np.flatnonzero(is_annotated | (not parameters.expand_predictions))
+            images, labels = truth.images_and_labels(keys[chosen])
             sizes = truth.widths[images].tolist(), truth.heights[images].tolist()
-            columns = images.tolist(), *sizes, labels.tolist(), masks.compressed()
+            columns = images.tolist(), *sizes, labels.tolist(), masks[chosen].compressed()
             for image, width, height, label, run_lengths in zip(*columns, strict=True):
                 text = base64.b64encode(zlib.compress(run_lengths)).decode()
                 rows.append((truth.images[image], width, height, truth.labels[label], 1, text))

@@ -11,12 +11,7 @@ def describe(truth: SegmentationTruth, statistics: Statistics) -> None:
     keys = np.concatenate([truth.object_keys, truth.group_keys])
     rows = np.concatenate([truth.object_masks, truth.group_masks])
     is_group = np.arange(len(keys)) >= len(truth.object_keys)
-    # A mask is copied for each ancestor of its label, and all copies have the same row in masks.csv. The mask that was
-    # annotated is the one whose label has the most ancestors, because the labels of the copies are among these
-    # ancestors.
-    ancestors = np.diff(truth.ancestor_ends, prepend=0)[truth.images_and_labels(keys)[1]]
-    annotated = np.lexsort((-ancestors, rows))
-    annotated = annotated[np.unique(rows[annotated], return_index=True)[1]]
+    annotated = np.concatenate([truth.object_is_annotated, truth.group_is_annotated])
     keys, rows, is_group = keys[annotated], rows[annotated], is_group[annotated]
     images, labels = truth.images_and_labels(keys)
     statistics.count_images("Images with masks", images)

@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 
 from evaluator.metrics.mapped_bytes import MappedBytes
 from evaluator.metrics.masks import Masks
+from evaluator.metrics.matching import contains
+from evaluator.tracks.detection.candidates import ancestors_of
 from evaluator.tracks.shared.label_truth import ObjectTruth
 from evaluator.tracks.shared.parameters import TrackParameters
 from evaluator.truth import StoredArray, StoredTexts, Texts
@@ -74,6 +76,23 @@ class SegmentationTruth(ObjectTruth):
     def public_arrays(self) -> dict[str, NDArray[np.int64]]:
         """The arrays that participants may see: the image sizes, and those of :attr:`LabelTruth.public_arrays`."""
         return {**super().public_arrays, "widths": self.widths, "heights": self.heights}
+
+    @property
+    def object_is_annotated(self) -> NDArray[np.bool_]:
+        """Whether each ordinary object is a row of masks.csv and not a copy for an ancestor; shape (M,)."""
+        return self._is_annotated(self.object_keys, self.object_masks)
+
+    @property
+    def group_is_annotated(self) -> NDArray[np.bool_]:
+        """Whether each group is a row of masks.csv and not a copy for an ancestor; shape (G,)."""
+        return self._is_annotated(self.group_keys, self.group_masks)
+
+    def _is_annotated(self, keys: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+        # A copy is recognized by its class, which is an ancestor of the class of another object with the same mask.
+        _, labels = self.images_and_labels(keys)
+        origins, ancestors = ancestors_of(self.ancestors_from, self.ancestors, labels)
+        copies = np.unique(rows[origins] * len(self.labels) + ancestors)
+        return ~contains(copies, rows * len(self.labels) + labels)
 
     @property
     def masks_of_objects(self) -> Masks:
