@@ -175,6 +175,22 @@ def test_a_match_across_classes_is_a_false_positive_of_the_objects_class(tmp_pat
     assert [dog["precision"], dog["recall"]] == pytest.approx([1 / 3, 1 / 2])
 
 
+@pytest.mark.parametrize("classes", [["dog", "cat"], ["cat", "dog"]])
+def test_with_matches_across_classes_no_order_of_rows_matters(classes: list[str], tmp_path: Path) -> None:
+    """A cat and a dog are predicted with the same box and confidence. The label that is first in sorted order matches
+    the dog, whatever the order of the predictions and of classes.csv.
+    """
+    (tmp_path / "truth").mkdir()
+    (tmp_path / "truth/classes.csv").write_text("".join(f"{name},{name}\n" for name in classes))
+    predictions = [f"a,dog,0.9,{WHOLE}", f"a,cat,0.9,{WHOLE}"]
+    for rows in (predictions, predictions[::-1]):
+        report = scored(
+            tmp_path, [f"a,dog,{WHOLE},0"], ["a,dog,1", "a,cat,0"], rows, protocol="fiftyone", classwise=False
+        )
+        assert row_of(report, "dog")["ap"] == 0.0
+        assert {"truth": "dog", "prediction": "cat", "count": 1} in report.tables["confusion"]
+
+
 def test_with_matches_across_classes_an_object_is_not_copied_to_its_ancestors(tmp_path: Path) -> None:
     (tmp_path / "truth").mkdir()
     (tmp_path / "truth/hierarchy.json").write_text(

@@ -1,5 +1,6 @@
 """Matches detections by FiftyOne's rules instead of those of the official Open Images code."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module
 
@@ -31,8 +32,9 @@ def match(truth: DetectionTruth, detections: Detections, parameters: DetectionPa
     """Match detections in descending order of confidence, first with ordinary boxes, then with group-of boxes.
 
     Without ``classwise``, a detection may match an ordinary box of a different class. It then counts as a false
-    positive for the class of that box. A detection matches nothing if its class is not verified in the image, that is,
-    not known to be present or absent.
+    positive for the class of that box. Of detections that differ only in their class, the one whose label is first in
+    sorted order is matched first, so the order of rows does not matter. A detection matches nothing if its class is not
+    verified in the image, that is, not known to be present or absent.
     """
     threshold, verified = parameters.iou_threshold, are_verified(truth, detections)
     box_images, box_labels = truth.images_and_labels(truth.object_keys)
@@ -43,7 +45,8 @@ def match(truth: DetectionTruth, detections: Detections, parameters: DetectionPa
     ranges, group_ranges = _ranges(rivals, box_rivals), _ranges(keys, truth.group_keys)
     kernel, highest = import_module(KERNEL), np.empty(len(detections))
     kernel.highest_overlaps(detections.boxes, truth.boxes, ranges, threshold, highest)
-    order = precedence_order(rivals, detections.confidences, highest, detections.coordinates)
+    ties = [*detections.coordinates, _positions_in_sorted_order(truth.labels)[detections.labels]]
+    order = precedence_order(rivals, detections.confidences, highest, ties)
     free = np.ones(len(truth.boxes), bool)
     matched, overlaps = np.empty((len(detections), 2), np.int64), np.empty((len(detections), 2))
     boxes = detections.boxes, truth.boxes, ranges, truth.group_boxes, group_ranges
@@ -67,6 +70,11 @@ def match(truth: DetectionTruth, detections: Detections, parameters: DetectionPa
         ),
         curves=curves,
     )
+
+
+def _positions_in_sorted_order(labels: Sequence[str]) -> NDArray[np.int64]:
+    """Return the position of each label in sorted order. The last element is for labels without a code, which is -1."""
+    return np.append(np.argsort(np.argsort(np.array(list(labels), str))), -1)
 
 
 def _ranges(keys: NDArray[np.int64], object_keys: NDArray[np.int64]) -> NDArray[np.int64]:
