@@ -12,7 +12,9 @@ from evaluator.report import CurveRow, Report
 
 POINTS = 50
 ROWS = 200
-RECALLS = np.linspace(0.0, 1.0, POINTS + 1)
+# Quotients of whole numbers, as the recalls of a curve are. `np.linspace` would give 0.7000000000000001, which is not
+# reached by a curve that ends at a recall of 0.7.
+RECALLS = np.arange(POINTS + 1) / POINTS
 DECIMALS = 5
 
 

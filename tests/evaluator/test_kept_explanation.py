@@ -62,6 +62,18 @@ def test_the_area_under_a_mean_is_the_mean_of_the_areas(explained: Report) -> No
         assert drawn <= mean["area"] or not TRACKS[explained.track].interpolated
 
 
+@pytest.mark.parametrize("found", range(1, POINTS + 1))
+def test_a_mean_curve_reaches_the_recall_at_which_its_curves_end(found: int) -> None:
+    """The submission finds a fraction of the objects of a class, without a false positive."""
+    recalls = [(number + 1) / POINTS for number in range(found)]
+    curve = TRACKS["openimages-detection"].curves[0]
+    row: Any = {"label": "cat", "name": "cat", "curve": curve, "area": found / POINTS, "truths": float(POINTS)}
+    row |= {"confidence": [1 - recall / 2 for recall in recalls], "recall": recalls, "precision": [1.0] * found}
+    report = Report("openimages-detection", "s", {}, {"all": SplitReport("mAP", {"mAP": 0.5})}, curves={"all": [row]})
+    mean, _ = explanation(report, "all")["curves"]
+    assert mean["precision"] == [1.0] * (found + 1) + [0.0] * (POINTS - found)
+
+
 def test_the_stored_explanation_is_plain_json(explained: Report) -> None:
     for split in explained.splits:
         kept = explanation(explained, split)
