@@ -95,3 +95,12 @@ def test_a_relation_row_counts_its_errors(report: Report) -> None:
     assert [on[f"fp_{kind}"] for kind in ("localization", "background", "relation")] == [1, 1, 0]
     assert (on["missed"], on["ignored"], holds["missed"], holds["ignored"]) == (3, 1, 0, 0)
     assert [holds["precision"], holds["recall"], holds["support"]] == pytest.approx([1 / 4, 1, 1])
+
+
+def test_the_micro_average_counts_all_false_positives(report: Report) -> None:
+    """The false positives include those of "rides" and "plays", which have no row in the table of relations."""
+    tables = report.splits["all"].tables
+    micro = next(row for row in tables["averages"] if row["average"] == "micro")
+    (false, _) = (row["false_positives"] for row in tables["error_sums"])
+    assert (false, micro["support"]) == (7, 4)
+    assert [micro[name] for name in ("precision", "recall", "f1")] == pytest.approx([1 / 8, 1 / 4, 2 / 12])

@@ -84,7 +84,8 @@ def with_rates(report: SplitReport, true: Counts, predicted: Counts, support: Co
     Parameters
     ----------
     true, predicted, support : float64 arrays
-        The counts for each row of the report's class table, as in :func:`evaluator.metrics.rates.rates`.
+        The counts for each row of the report's class table, as in :func:`evaluator.metrics.rates.rates`. Further
+        elements are classes without a row, which only the averages count.
     """
     found = rates(true, predicted, support)
     columns = {"precision": found.precision, "recall": found.recall, "f1": found.f1, "support": support}

@@ -41,7 +41,9 @@ class Figures:
         true, predicted, positives = (
             counts[rows].astype(float) for counts in (self.true, self.predicted, truth.positives(split))
         )
-        report = with_rates(report, true, predicted, positives)
+        # Relations without a row in the table have no triplets on the split, but the averages count their predictions.
+        others = self.predicted.sum() - predicted.sum()
+        report = with_rates(report, np.append(true, 0.0), np.append(predicted, others), np.append(positives, 0.0))
         columns = {
             "ignored": self.ignored,
             "missed": self.missed,
