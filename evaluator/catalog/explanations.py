@@ -25,10 +25,6 @@ AVERAGES = ReportTable(
 )
 NEAR = "overlaps an object of its own class, but not enough"
 TAKEN = "overlaps an object of its own class that a more confident prediction has matched"
-SUMS = {
-    "all_false_positives": "gain in the score if all false positives were removed",
-    "all_misses": "gain in the score if all missed objects were removed from the ground truth",
-}
 
 
 def errors(metric: str, title: str, meanings: dict[str, str]) -> tuple[ReportTable, ReportTable]:
@@ -43,9 +39,13 @@ def errors(metric: str, title: str, meanings: dict[str, str]) -> tuple[ReportTab
         ReportColumn("misses", "Objects missed", "number"),
         ReportColumn(f"delta_{metric}", f"Gain in {title}", "gain"),
     )
+    sums = {
+        "all_false_positives": f"gain in {title} if all false positives were removed",
+        "all_misses": f"gain in {title} if all missed objects were removed from the ground truth",
+    }
     return (
         ReportTable("errors", "Kinds of errors", columns, meanings),
-        ReportTable("error_sums", "All false positives and all misses", columns, SUMS),
+        ReportTable("error_sums", "All false positives and all misses", columns, sums),
     )
 
 

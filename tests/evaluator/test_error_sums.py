@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from evaluator.catalog import TRACKS
 from evaluator.report import Report
 from evaluator.request import ReportOptions, ScoringRequest
 from evaluator.scoring import score
@@ -148,3 +149,10 @@ def test_the_detection_that_matches_a_group_is_not_counted_as_absorbed(
     report = explained(written(tmp_path, [f"i,cat,{WHOLE},1"], [], predictions), group_of_weight=weight)
     cat = class_row(report, "cat")
     assert (cat["group_found"], cat["absorbed"]) == (found, 3 - found)
+
+
+@pytest.mark.parametrize("track", ["openimages-detection", "openimages-segmentation", "openimages-relationships"])
+def test_the_gain_is_described_as_that_of_the_metric_that_rises(track: str) -> None:
+    (sums,) = (declared for declared in TRACKS[track].explained_tables if declared.name == "error_sums")
+    gained = sums.columns[-1].title.removeprefix("Gain in ")
+    assert all(meaning.startswith(f"gain in {gained} if ") for meaning in sums.meanings.values())
