@@ -1,6 +1,7 @@
 """Explains why some metrics stay below 1 even if the ground truth itself is submitted."""
 
 from collections.abc import Mapping
+from math import sqrt
 from typing import Any
 
 from evaluator.catalog import TRACKS
@@ -13,7 +14,10 @@ NOTHING = "there is nothing to measure on this split, so it is undefined"
 NO_OBJECTS = "there are no objects on this split, so it has no score"
 ONLY_GROUPS = "this split has no objects except group-of boxes, whose weight is 0, so it has no score"
 REPEATED = "objects that are the same or nearly the same as another object, or have no area, cannot be matched"
-TOO_MANY = "an image has more triplets than this metric counts"
+TOO_MANY = "an image has more than {} triplets"
+WEIGHTS = "the weights of the parts add up to less than 1"
+# The parts of the relationships score, in the order of the parameter `weights`.
+PARTS = ("mAP_relationships", "recall@50", "mAP_phrases")
 
 
 def unreachable(track: str, split: SplitReport, parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -36,9 +40,9 @@ def unreachable(track: str, split: SplitReport, parameters: Mapping[str, Any]) -
     """
     declared = TRACKS[track]
     metrics = [
-        {"title": metric.title, "value": value, "reason": _metric_reason(metric.name, value)}
+        {"title": metric.title, "value": split.metrics.get(metric.name), "reason": "; ".join(reasons)}
         for metric in declared.metrics
-        for value in [split.metrics.get(metric.name)]
+        for reasons in [_metric_reasons(metric.name, split.metrics, declared.resolve(parameters))]
     ]
     column = declared.class_columns[0].name if declared.class_columns else ""
     below = [row for row in split.classes if column in row and not _is_best(row[column])]
@@ -59,12 +63,23 @@ def _is_best(value: Any) -> bool:
     return value is not None and float(value) >= 1 - TOLERANCE
 
 
-def _metric_reason(name: str, value: float | None) -> str:
+def _metric_reasons(name: str, metrics: Mapping[str, float | None], parameters: Mapping[str, Any]) -> list[str]:
+    value = metrics.get(name)
     if value is None:
-        return NOTHING
+        return [NOTHING]
+    if name == "score":
+        weighted = [part for part, weight in zip(PARTS, parameters["weights"], strict=True) if weight]
+        reasons = [reason for part in weighted for reason in _metric_reasons(part, metrics, parameters)]
+        return list(dict.fromkeys(reasons)) or ([] if _is_best(value) else [WEIGHTS])
     if _is_best(value):
-        return ""
-    return TOO_MANY if name.startswith("recall@") and int(name.partition("@")[2]) > 10 else REPEATED
+        return []
+    pooled = metrics.get("weighted_ap_relationships")
+    if not name.startswith("recall@") or pooled is None:
+        return [REPEATED]
+    # Every triplet is predicted with confidence 1, so the pooled curve has a single point. Its precision and its recall
+    # are the fraction of triplets that are hit, and its area is the square of this fraction.
+    hit = sqrt(pooled)
+    return [REPEATED] * (not _is_best(hit)) + [TOO_MANY.format(name.partition("@")[2])] * (value < hit - TOLERANCE)
 
 
 def _row_reason(row: ClassRow, value: Any, parameters: Mapping[str, Any]) -> str:
