@@ -274,6 +274,13 @@ def test_without_expansion_the_ablation_has_only_rows_without_hierarchy(tmp_path
     assert found == pytest.approx({key: value for key, value in ABLATION.items() if not key[1]})
 
 
+def test_without_a_hierarchy_the_ablation_has_only_rows_without_hierarchy(tmp_path: Path) -> None:
+    truth, submission = ablation_files(tmp_path)
+    (truth / "hierarchy.json").unlink()
+    found = ablation(explained((truth, submission)))
+    assert found == pytest.approx({key: value for key, value in ABLATION.items() if not key[1]})
+
+
 def test_the_fiftyone_protocol_has_no_ablation(tmp_path: Path) -> None:
     report = explained(ablation_files(tmp_path), protocol="fiftyone")
     assert {"errors", "slices"} <= set(report.splits["all"].tables)

@@ -190,8 +190,11 @@ class ObjectTruth(VerifiedTruth):
 
     @property
     def has_copies(self) -> bool:
-        """Whether objects and verified labels were copied to the ancestors or descendants of their label."""
-        return bool(self.parameters["expand_hierarchy"])
+        """Whether objects and verified labels were copied to the ancestors or descendants of their label.
+
+        Without a hierarchy, no label has ancestors.
+        """
+        return bool(self.parameters["expand_hierarchy"]) and len(self.ancestors) > 0
 
     def counts(self, split: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the numbers of ordinary objects and of groups with each label in a split, each of shape (labels,)."""
