@@ -17,8 +17,8 @@ class ConfusionMatrix:
     """A confusion matrix: counts of objects by ground truth class (rows) and predicted class (columns).
 
     A class is a pair (name, id); the id is empty if it equals the name. A cell is a pair (count, shade). The shade
-    ranges from 0 to 3 and grows with the count as a fraction of its row's total. `more` is the number of classes that
-    are not shown.
+    ranges from 0 to 3 and grows with the count as a fraction of its row's total. `more` is the number of stored classes
+    that are not shown; there can be further classes that are not stored.
     """
 
     title: str

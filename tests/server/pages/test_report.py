@@ -137,6 +137,16 @@ def test_a_confusion_matrix_has_a_row_and_a_column_for_the_background(
     assert page.all("td", class_="shade-3")
 
 
+def test_a_large_confusion_matrix_is_called_a_part(
+    scored: Scored, phase: Phase, team: Team, visit: Callable[..., Page]
+) -> None:
+    """The stored matrix itself can be a part, so the number of classes that are not shown may be larger."""
+    matrix = [{"truth": f"/m/{n}", "prediction": f"/m/{n + 1}", "count": 1} for n in range(12)]
+    split = {"public": {"classes": CLASSES, "confusion": matrix}}
+    page = visit(scored(phase, 0.5, team=team, report={"splits": split}), "report/confusions")
+    assert "report.json also contains the next 5 of them." in page.words
+
+
 class TestTabs:
     """Tests the tabs of the report, each of which has its own URL."""
 
