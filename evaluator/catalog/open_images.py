@@ -85,7 +85,9 @@ DETECTION = Track(
         Parameter(
             "classwise",
             True,
-            "whether a detection can match only objects of its own class; if false, the report has a confusion matrix",
+            "whether a detection can match only objects of its own class; if false, the report has a confusion matrix, "
+            "and a match across classes is a false positive of the object's class in the counts and the AP of a class, "
+            "but of the predicted class in its precision and F1",
             short="classwise",
             quiet_default=True,
             only_with=("protocol", "fiftyone"),

@@ -173,6 +173,8 @@ def test_a_match_across_classes_is_a_false_positive_of_the_objects_class(tmp_pat
     # One of the two dogs is found, with confidence 0.8. A false positive has a confidence of 0.6.
     assert dog["ap"] == pytest.approx(1 / 2)
     assert [dog["precision"], dog["recall"]] == pytest.approx([1 / 3, 1 / 2])
+    # A dog that matches a cat is a false positive of the cat here, and of the dog in precision.
+    assert (cat["false_positives"], dog["false_positives"]) == (2, 1)
 
 
 @pytest.mark.parametrize("classes", [["dog", "cat"], ["cat", "dog"]])
