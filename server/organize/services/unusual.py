@@ -15,6 +15,7 @@ from uuid import UUID
 
 from django.db.models import Count, F, Max
 
+from evaluator.digits import ROUNDING
 from server.challenges.models import Phase
 from server.leaderboards.differences import Vector, paired_differences, vectors_of
 from server.submissions.models import Score, Submission
@@ -87,7 +88,7 @@ def jumps(phase: Phase) -> list[Jump]:
     found = []
     for one in largest:
         error = standard_error(vectors.get(one.evaluation), vectors.get(one.previous))
-        if error is not None and one.size > STANDARD_ERRORS * error:
+        if error is not None and one.size > max(STANDARD_ERRORS * error, ROUNDING):
             found.append(Jump(one, one.size / error if error else inf))
     return sorted(found, key=lambda one: -one.standard_errors)[:JUMPS_MAX]
 

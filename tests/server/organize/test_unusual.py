@@ -49,6 +49,15 @@ def test_a_lower_score_between_two_others_hides_no_previous_best(
     assert jumps(phase) == []
 
 
+def test_an_improvement_due_to_rounding_is_no_jump(phase: Phase, make: Make, replicated: Replicated) -> None:
+    """Without a standard error, any larger improvement is a jump."""
+    now = database_now()
+    for by, team in ((1e-15, make.team(phase.challenge)), (0.001, make.team(phase.challenge))):
+        replicated(phase, [0.5, 0.5], team=team, received_at=now - timedelta(hours=2))
+        last = replicated(phase, [0.5 + by, 0.5 + by], team=team, received_at=now)
+    assert [found.improvement.submission_id for found in jumps(phase)] == [last.pk]
+
+
 def test_the_page_lists_both_with_their_teams(
     phase: Phase, make: Make, replicated: Replicated, member: User, client: Client
 ) -> None:
