@@ -70,7 +70,8 @@ def claim(state, target, entry, confidence, overlap, coordinates):
     entry : int64
         Index of the pair's curve entry.
     coordinates : eight or nine float64
-        The coordinates of both boxes. The optional last number decides between pairs with equal coordinates.
+        The coordinates of both boxes. The optional last number, which encodes the labels and the relation, decides
+        between pairs with equal coordinates.
     """
     candidate = state.best_candidates[target]
     if precedes(confidence, overlap, coordinates, candidate[0], candidate[1:]):

@@ -7,9 +7,7 @@ import numpy as np
 
 from evaluator.kernels.jit import inlined, subroutine
 from evaluator.kernels.reading import IGNORED as IGNORED_IMAGE
-from evaluator.kernels.reading import PREDICTIONS
 from evaluator.kernels.relationships.comparing import as_float32, claim, triplet_overlap
-from evaluator.kernels.relationships.state import BLOCK
 
 # Outcomes of curve entries. UNKNOWN applies to pairs with an unknown label and to pairs in images that are not scored.
 # IGNORED applies to other pairs that are not scored. A false positive has the outcome FIXABLE plus its kind of error if
@@ -102,6 +100,8 @@ def explain(truth, state, threshold, entry, is_scored, codes, exact, confidence,
     is_fixable = is_scored & has_triplets & (kind >= LOCALIZATION) & (kind <= OBJECT)
     target = 2 * len(truth.triplets) + triplet if is_fixable else len(state.best_candidates) - 1
     # Pairs with different labels or relations can claim the same triplet. Even if their boxes and confidences are
-    # equal, their kinds of errors can differ. In this case, the first pair in the file wins.
-    position = np.float64(state.counts[BLOCK]) * 2.0**32 + np.float64(state.counts[PREDICTIONS])
-    claim(state, target, entry, confidence, overlap, (*coordinates, position))
+    # equal, their kinds of errors can differ. In this case, their codes decide, as in ``TripletKeys.without_images``.
+    labels, relations = len(truth.labels.starts) - 1, len(truth.relations.starts) - 1
+    relation_code = codes[2] if codes[2] >= 0 else np.int64(relations)
+    code = (codes[0] * labels + codes[1]) * (relations + 1) + relation_code
+    claim(state, target, entry, confidence, overlap, (*coordinates, np.float64(code)))

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from evaluator.kernels.jit import read_only
 from evaluator.kernels.text.lookup import INDEX, TextIndex
 
-# Indices in the array ``counts``: the number of unknown relations, and the position of the current block in the file.
-# Lower indices are defined in evaluator.kernels.reading.
-UNKNOWN_RELATIONS, BLOCK = 10, 11
-COUNTS = 12
+# Index of the number of unknown relations in the array ``counts``. Lower indices are defined in
+# evaluator.kernels.reading.
+UNKNOWN_RELATIONS = 10
+COUNTS = 11
 # Number of values in each row of ``best_candidates``: confidence, overlap, coordinates of both boxes. There is one more
-# value, the position in the file, if the score is to be explained.
+# value, which encodes the labels and the relation, if the score is to be explained.
 CANDIDATE_NUMBERS = 10
 
 
@@ -95,9 +95,9 @@ class RelationshipState(NamedTuple):
     best_candidates : float64 array of shape (2 × M + 2, 10), or (3 × M + 2, 11) if the score is to be explained
         Confidence, overlap and coordinates of the best pair so far that claims each triplet, followed by those of the
         best pair that claims each phrase. For an explanation, these are followed by the best pair that would hit each
-        triplet if its error were fixed; the last column is its position in the file. The confidence is UNCLAIMED
-        if there is no such pair. The last two rows have no meaning: a pair that hits no triplet or no phrase claims
-        them, so that hits and misses take the same time.
+        triplet if its error were fixed; the last column encodes its labels and its relation. The confidence is
+        UNCLAIMED if there is no such pair. The last two rows have no meaning: a pair that hits no triplet or no phrase
+        claims them, so that hits and misses take the same time.
     best_entries : int64 array of shape (2 × M + 2,) or (3 × M + 2,)
         Index of the curve entry of each best pair; -1 if there is no such pair.
     confidences, images, relations : float64, int32, int32 arrays of shape (capacity,)

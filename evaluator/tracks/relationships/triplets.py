@@ -41,6 +41,10 @@ class TripletKeys:
         """Return the key of each triplet, shape (N,), from four arrays of codes of the same shape."""
         return ((images * self.labels + first) * self.labels + second) * (self.relations + 1) + relations
 
+    def without_images(self, keys: Codes) -> Codes:
+        """Return a number for each key that encodes only the labels and the relation of the triplet."""
+        return np.asarray(keys % (max(self.labels, 1) ** 2 * (self.relations + 1)))
+
     def decode(self, keys: Codes) -> tuple[Codes, Codes, Codes]:
         """Return the codes of the first label, the second label and the relation of each key, each of shape (N,)."""
         labels = max(self.labels, 1)

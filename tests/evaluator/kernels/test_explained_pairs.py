@@ -93,6 +93,28 @@ def test_both_implementations_explain_dense_files_equally(tmp_path: Path) -> Non
     assert {kind for kind, count in seen.items() if count} == expected
 
 
+def test_the_order_of_equally_confident_pairs_changes_no_table(tmp_path: Path) -> None:
+    """Two pairs with the same boxes and confidence would hit the triplet if their only error were fixed.
+
+    One has a wrong relation, and one has a wrong subject, so the gains depend on which of them hits it.
+    """
+    folder, boxes = tmp_path / "truth", "0.1,0.4,0.1,0.4,0.5,0.9,0.5,0.9"
+    folder.mkdir()
+    header = ",".join([*cases.PAIR[:4], *(f"{edge}{n}" for n in (1, 2) for edge in ("XMin", "XMax", "YMin", "YMax"))])
+    triplets = [header, f"i,man,dog,holds,{boxes}", f"j,woman,dog,eats,{boxes}", ""]
+    (folder / "relationships.csv").write_text("\n".join(triplets))
+    (folder / "image_labels.csv").write_text("ImageID,LabelName,Confidence\ni,woman,0\n")
+    pairs, found = [f"i,man,dog,eats,{boxes},0.5", f"i,woman,dog,holds,{boxes},0.5"], []
+    for number, rows in enumerate([pairs, pairs[::-1]]):
+        submission = tmp_path / f"{number}.csv"
+        submission.write_text("\n".join([f"{header},Score", *rows, ""]))
+        way, fast, reference = cases.both(TRACK, folder, submission, report=ReportOptions(explanation=True))
+        assert (way, fast) == ("fast path", reference)
+        found.append(fast["splits"]["all"]["errors"])
+    assert found[0] == found[1]
+    assert [row["kind"] for row in found[0] if row["misses"]] == ["relation", "missed"]
+
+
 def test_an_explanation_with_intervals_is_computed_by_the_fast_path(tmp_path: Path) -> None:
     _, truth, submission = dense_case(3, tmp_path)
     report = ReportOptions(explanation=True, bootstrap=Bootstrap(20))

@@ -89,7 +89,9 @@ def errors_of(truth: RelationshipsTruth, matches: PairMatches, threshold: float)
     is_free = np.ones(len(truth.triplets), bool)
     is_free[triplets[hits]] = False
     is_fixable = np.isin(kinds, FIXABLE) & np.append(is_free, False)[triplets]
-    fixed = winning_claims(np.where(is_fixable, triplets, -1), pairs.confidences, overlaps, pairs.coordinates)
+    # Pairs with different labels or relations can claim the same triplet, so their codes break ties too.
+    ties = [*pairs.coordinates, truth.keys.without_images(pairs.keys)]
+    fixed = winning_claims(np.where(is_fixable, triplets, -1), pairs.confidences, overlaps, ties)
     missed = np.where(is_free, MISSED, NO_ERROR)
     missed[triplets[fixed]] = kinds[fixed]
     relations = np.where(fixed, np.append(truth.triplet_relations, -1)[triplets], -1)

@@ -27,7 +27,9 @@ from evaluator.tracks.shared.curves.variants import CodedCurves, Segments
 from evaluator.tracks.shared.fast import FileVersion
 from evaluator.truth import PRIVATE
 
-CONFIDENCE_AND_COORDINATES = [0, *range(2, 10)]  # Columns of ``RelationshipState.best_candidates``.
+# Columns of ``RelationshipState.best_candidates``: the confidence, the coordinates, and the code of the labels and the
+# relation.
+IDENTIFYING = [0, *range(2, 11)]
 
 
 def explained(
@@ -52,7 +54,7 @@ def explained(
     resources.progress("scoring", 0.0)
     outcome = scored_pairs(truth, readers, merged.entries, curves.areas, parameters.weights).outcome()
     splits = {name: curves.figures(name).explained(truth, report, name) for name, report in outcome.splits.items()}
-    header, best = readers[0].header, readers[0].state.best_candidates[:-2, CONFIDENCE_AND_COORDINATES]
+    header, best = readers[0].header, readers[0].state.best_candidates[:-2, IDENTIFYING]
 
     def rows() -> Iterator[Row]:
         threshold = parameters.iou_threshold

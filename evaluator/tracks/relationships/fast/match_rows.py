@@ -35,25 +35,32 @@ class Claims:
 
     Parameters
     ----------
-    best : float64 array of shape (objects, 9)
-        Confidence and coordinates of the best pair that claims each object, from the explanation of the score.
+    best : float64 array of shape (objects, 10)
+        As in :class:`ExplainedRows`.
     """
 
     def __init__(self, best: NDArray[np.float64]) -> None:
         self.best = best
         self.is_free = best[:, 0] != UNCLAIMED
 
-    def won(self, targets: NDArray[np.int64], pairs: Pairs) -> NDArray[np.bool_]:
+    def won(self, targets: NDArray[np.int64], pairs: Pairs, *codes: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return which pairs win the object that they claim.
 
-        ``targets`` contains the index of the object that each pair claims, or -1 for a pair that claims none.
-
         Of several equal pairs, the first one in the file wins.
+
+        Parameters
+        ----------
+        targets : int64 array of shape (N,)
+            Index of the object that each pair claims, or -1 for a pair that claims none.
+        pairs : Pairs
+        *codes : int64 array of shape (N,), optional
+            Number that encodes the labels and the relation of each pair. It is needed if pairs with different labels or
+            relations claim the same object.
         """
         claims = np.flatnonzero(targets >= 0)
         claims = claims[self.is_free[targets[claims]]]
-        numbers = np.column_stack([values[claims] for values in (pairs.confidences, *pairs.coordinates)])
-        claims = claims[(numbers == self.best[targets[claims]]).all(axis=1)]
+        numbers = np.column_stack([values[claims] for values in (pairs.confidences, *pairs.coordinates, *codes)])
+        claims = claims[(numbers == self.best[targets[claims], : numbers.shape[1]]).all(axis=1)]
         objects, first = np.unique(targets[claims], return_index=True)
         self.is_free[objects] = False
         won = np.zeros(len(targets), bool)
@@ -72,9 +79,10 @@ class ExplainedRows:
         A reader that has not read anything yet. It keeps the labels, confidences and coordinates of pairs.
     submission : FileVersion
     resources : Resources
-    best : float64 array of shape (3 × triplets, 9)
+    best : float64 array of shape (3 × triplets, 10)
         Confidence and coordinates of the best pair that hits each triplet, of the best pair that hits each phrase, and
-        of the best pair that would hit each triplet if the error of the pair were fixed.
+        of the best pair that would hit each triplet if the error of the pair were fixed. The last column encodes the
+        labels and the relation of the latter pairs.
     """
 
     truth: RelationshipsTruth
@@ -121,4 +129,5 @@ class ExplainedRows:
         """Return which of the scored pairs would hit a triplet if their error were fixed."""
         is_fixable = np.isin(found.kinds, FIXABLE) & (found.triplets >= 0)
         targets = np.where(is_fixable, 2 * len(self.truth.triplets) + found.triplets, -1)
-        return claims.won(targets, matches.pairs[matches.pairs.is_scored])
+        pairs = matches.pairs[matches.pairs.is_scored]
+        return claims.won(targets, pairs, self.truth.keys.without_images(pairs.keys))

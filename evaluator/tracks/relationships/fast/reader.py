@@ -149,7 +149,8 @@ class RelationshipReader(KernelReader[RelationshipState]):
     def read(self, data: Bytes, stop: int, position: int) -> None:
         """Read the lines before the offset ``stop``, and match their predictions.
 
-        ``position`` is the number of the block of lines in the file, counted from 1.
+        ``position``, the number of the block of lines in the file, is not used, because the order of the blocks does
+        not matter.
 
         Raises
         ------
@@ -158,7 +159,6 @@ class RelationshipReader(KernelReader[RelationshipState]):
         """
         self._make_room(stop // BYTES_PER_PAIR + 1)
         self.make_room_for_hashes(stop)
-        self.state.counts[kernels.BLOCK] = position
         if self.header.kaggle:
             status = read_strings(data, 0, stop, self.truth, self.state, self.threshold)
         else:
