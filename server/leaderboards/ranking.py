@@ -66,12 +66,15 @@ def counting(own: Iterable[Candidate], *, kind: str, finals: int) -> list[Candid
 def finalists(own: Iterable[Candidate], *, finals: int) -> list[Candidate]:
     """Return the candidates that count once the phase is over: those that the team selected as final.
 
-    A candidate is a scored submission. If the team selected none, up to `finals` submissions count: those with the best
-    public scores. All submissions of a baseline count, because nobody can select among them.
+    A candidate is a scored submission. At most `finals` submissions count: those with the best public scores among the
+    selected ones or, if the team selected none, among all. A team can have selected more than `finals`, because
+    organizers can lower this number. All submissions of a baseline count, because nobody can select among them.
     """
     candidates = [*own]
-    chosen = [one for one in candidates if one.final or one.baseline]
-    return chosen or sorted(candidates, key=_public_order)[:finals]
+    if any(one.baseline for one in candidates):
+        return candidates
+    chosen = [one for one in candidates if one.final]
+    return sorted(chosen or candidates, key=_public_order)[:finals]
 
 
 def _public_order(candidate: Candidate) -> tuple[Any, ...]:

@@ -36,6 +36,10 @@ TAKEN_OFF = "The organizers removed your team from the leaderboards. Contact the
 HIDDEN = "The organizers hid this submission from the leaderboards. Contact them if you want to know why."
 BEATEN = "Your team's best submission holds its place on the leaderboard."
 NOT_FINAL = "It is not one of the team's final submissions."
+TOO_MANY_FINAL = (
+    "Your team selected more final submissions than are allowed now. Those with the best public scores count. It is "
+    "not one of them."
+)
 UNDEFINED = "Its score is undefined, because the ground truth of this split has no objects to find."
 OF_ANOTHER_KIND = (
     "It was scored against a different ground truth or by a different version of the evaluator. Only scores with the "
@@ -182,7 +186,12 @@ def why_not(submission: Submission, *, kind: str, scores: TeamScores | None, fro
     if kind == Board.Kind.PUBLISHED and not evaluation.is_published:
         return why_hidden(submission)
     counting = {one.evaluation_id for one in scores.counting} if scores else {evaluation.pk}
-    return BEATEN if evaluation.pk in counting else NOT_FINAL
+    return BEATEN if evaluation.pk in counting else why_not_final(submission)
+
+
+def why_not_final(submission: Submission) -> str:
+    """Return a sentence that explains why a scored submission does not count on the private leaderboard."""
+    return TOO_MANY_FINAL if submission.final else NOT_FINAL
 
 
 def is_defined(evaluation: Evaluation, phase: Phase, *, split: str) -> bool:

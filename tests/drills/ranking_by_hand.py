@@ -58,12 +58,13 @@ class Line:
 def counts(entry: Entry, own: list[Entry], *, finals: int) -> bool:
     """Return whether an entry counts after the end of the phase.
 
-    Baselines always count. If a team has selected final submissions, only these count. Otherwise, the team's best
-    `finals` entries count, compared by their public scores.
+    Baselines always count. Of a team's final submissions or, if it has selected none, of all its entries, the best
+    `finals` count, compared by their public scores.
     """
-    if entry.baseline or any(one.final for one in own):
-        return entry.final or entry.baseline
-    return sum(one.is_chosen_before(entry) for one in own if one is not entry) < finals
+    if entry.baseline:
+        return True
+    chosen = [one for one in own if one.final] or own
+    return entry in chosen and sum(one.is_chosen_before(entry) for one in chosen if one is not entry) < finals
 
 
 def board_by_hand(service: Running, *, split: str, finals: int) -> list[Line]:

@@ -39,12 +39,10 @@ def by_hand(phase: Phase, *, kind: str) -> list[Line]:
 
 
 def finals(own: list[Any], values: dict[Any, float | None], most: int) -> list[Any]:
-    chosen = [one for one in own if one.evaluation.submission.final]
-    if chosen:
-        return chosen
+    chosen = [one for one in own if one.evaluation.submission.final] or own
 
     def public(one: Any) -> float:
         value = values.get((one.evaluation_id, "public"))
         return -1.0 if value is None else value
 
-    return sorted(own, key=lambda one: (-public(one), one.evaluation.submission.received_at))[:most]
+    return sorted(chosen, key=lambda one: (-public(one), one.evaluation.submission.received_at))[:most]

@@ -9,6 +9,7 @@ from server.challenges.models import Phase, Team
 from server.clock import database_now
 from server.leaderboards.models import Entry
 from server.leaderboards.services.verification import verify
+from server.leaderboards.standings import standing
 from server.submissions.services.sweeping import sweep
 from tests.conftest import Make
 from tests.server.conftest import Scored
@@ -47,6 +48,23 @@ def test_the_sweeper_applies_a_changed_number_of_final_submissions(
     assert private().get(pk=before.pk).valid_until == private().present().get().valid_from
     assert [terms.finals for terms in phase.board_terms.order_by("pk")][-2:] == [2, number]
     assert list(verify(phase)) == []
+
+
+def test_a_lower_number_also_limits_teams_that_selected_more_submissions_before(
+    phase: Phase, make: Make, scored: Scored
+) -> None:
+    team = make.team(phase.challenge)
+    _, worse = (scored(phase, score, private=1 - score, team=team, final=True) for score in (0.8, 0.7))
+    scored(phase, 0.9, private=0.05, team=team)
+    assert [entry.score for entry in private().present()] == [1 - 0.7]
+    change_finals(phase, 1)
+    sweep(files=False)
+    assert [entry.score for entry in private().present()] == [1 - 0.8]
+    assert list(verify(phase)) == []
+    over = database_now() + timedelta(days=2)
+    phase.closes_at = over - timedelta(days=1)
+    phase.save(update_fields=["closes_at"])
+    assert "more final submissions than are allowed now" in standing(worse, now=over).why_not
 
 
 def test_scores_that_are_recorded_before_the_sweep_have_entries_of_the_previous_number(

@@ -92,6 +92,17 @@ def test_chosen_submissions_count_and_better_ones_do_not() -> None:
     assert numbers(finalists(own, finals=2)) == [2, 3]
 
 
+def test_of_more_chosen_submissions_than_allowed_the_best_public_ones_count() -> None:
+    own = [
+        one(1, 0.9, public_score=0.1, final=True),
+        one(2, 0.5, public_score=0.8, final=True),
+        one(3, 0.4, public_score=0.9),
+        one(4, 0.3, public_score=0.7, final=True),
+    ]
+    assert numbers(finalists(own, finals=2)) == [2, 4]
+    assert numbers(finalists(own, finals=1)) == [2]
+
+
 def test_without_a_choice_the_best_public_submissions_count() -> None:
     own = [
         one(1, 0.9, public_score=0.1),

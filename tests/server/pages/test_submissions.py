@@ -153,6 +153,18 @@ def test_a_filter_stays_in_the_links_to_further_pages(make: Make, phase: Phase, 
     assert "?q=a+b&page=2" in Page(client.get(ADDRESS, {"q": "a b"})).links()
 
 
+@pytest.mark.parametrize(("finals", "is_said"), [(2, False), (1, True)])
+def test_the_page_states_which_final_submissions_count_if_too_many_are_chosen(
+    scored: Scored, phase: Phase, team: Team, client: Client, finals: int, is_said: bool
+) -> None:
+    for _ in range(2):
+        scored(phase, 0.5, team=team, final=True)
+    Phase.objects.update(finals=finals)
+    words = visit(client).words
+    assert f"2 of {finals} final submissions chosen" in words
+    assert ("chosen; those with the best public scores count" in words) == is_said
+
+
 class TestHint:
     """Tests the hint that a team's best submission is not among its final submissions."""
 
