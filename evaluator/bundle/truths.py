@@ -186,9 +186,14 @@ def _arguments(phase: TruthSource, added: list[Path]) -> list[str]:
     words += [word for path in added if path.name == salt.NAME for word in ("--salt", str(path))]
     if phase.usage:
         words += ["--usage", str(phase.usage)]
-    elif phase.public_share < 1 and not any((phase.truth / name).is_file() for name in USAGES):
+    elif phase.public_share < 1 and not has_usage(phase):
         words += ["--split", repr(phase.public_share), "--seed", str(phase.split_seed)]
     return words + settings_of(phase.parameters)
+
+
+def has_usage(phase: TruthSource) -> bool:
+    """Return whether a usage file, next to the ground truth folder or inside it, assigns the images to splits."""
+    return phase.usage is not None or any((phase.truth / name).is_file() for name in USAGES)
 
 
 def settings_of(parameters: Mapping[str, Any]) -> list[str]:

@@ -29,7 +29,7 @@ from server.organize import podium
 from server.organize.services import baselines, bundles, salts
 from server.organize.services.consent import NO_CONSENT, Consent, check_consent, check_images, read_state
 from server.organize.services.new_files import NewFiles
-from server.organize.services.phases import assign, has_entries, remove, write_phase
+from server.organize.services.phases import assign, has_entries, remove, with_stored_splits, write_phase
 from server.organize.services.preparing import Prepared, prepare_and_test
 
 FIELDS = (
@@ -81,9 +81,9 @@ def import_bundle(
         read = bundles.read_with_mistakes(folder, mistakes)
         if own_only:
             refuse_foreign(read.slug, by, consent)
-        bundle = salts.salted(read, mistakes)
+        known = {phase.slug: phase for phase in Phase.objects.filter(challenge__slug=read.slug)}
+        bundle = with_stored_splits(salts.salted(read, mistakes), known)
         report_salts(bundle, mistakes)
-        known = {phase.slug: phase for phase in Phase.objects.filter(challenge__slug=bundle.slug)}
 
         def tested(phase: BundlePhase) -> Prepared:
             said = progress and (lambda text: progress(f"phase {phase.slug}: gate: {text.strip()}"))

@@ -3,6 +3,8 @@
 Once teams have submitted, another import of the bundle cannot change anything that affects scores.
 """
 
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from hashlib import file_digest
 from pathlib import Path
@@ -11,8 +13,9 @@ from typing import Any
 from django.db import transaction
 from django.db.models.fields.files import FieldFile
 
-from evaluator.bundle import BundlePhase
+from evaluator.bundle import Bundle, BundlePhase
 from evaluator.bundle.mistakes import Mistakes
+from evaluator.bundle.truths import has_usage
 from evaluator.texts import counted
 from server.challenges.locks import lock_teams
 from server.challenges.models import Phase
@@ -87,6 +90,21 @@ def write_phase(
         statistics.complete(phase.truth, prepared.statistics)
         gates.store(phase.truth, prepared.gate)
     return [f"phase {phase.slug}: {change}" for change in changes]
+
+
+def with_stored_splits(bundle: Bundle, known: Mapping[str, Phase]) -> Bundle:
+    """Return the bundle with the stored share and seed of each known phase whose images a usage.csv divides.
+
+    These settings then have no effect, and the bundle cannot contain them. They are kept, because earlier versions of
+    the ground truth, which may have no usage.csv, depend on them. `known` contains the stored phases, keyed by slug.
+    """
+    phases = (
+        replace(one, public_share=known[one.slug].public_share, split_seed=known[one.slug].split_seed)
+        if one.slug in known and has_usage(one)
+        else one
+        for one in bundle.phases
+    )
+    return replace(bundle, phases=tuple(phases))
 
 
 def changed_terms(phase: Phase, declared: BundlePhase, prepared: Prepared) -> list[str]:

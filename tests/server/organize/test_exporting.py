@@ -11,8 +11,10 @@ from django.core.management import CommandError, call_command
 from evaluator.catalog import TRACKS
 from evaluator.synthesis import synthesize
 from server.audit.models import Entry
+from server.challenges.gate import may_open
 from server.challenges.models import Challenge, Phase
-from server.organize.services import bundles
+from server.clock import database_now
+from server.organize.services import bundles, rescoring, truths
 from server.organize.services.importing import import_bundle
 from tests.conftest import Make
 from tests.server.organize.conftest import BundleFolder
@@ -114,6 +116,27 @@ def test_a_second_import_of_an_export_changes_nothing(
     said: list[str] = []
     import_bundle(path=exported(tmp_path, "first.zip"), by=None, report=said.append)
     assert said == ["nothing changed"]
+
+
+def test_an_export_whose_truth_got_a_usage_csv_later_can_be_imported_again(
+    bundle: BundleFolder, tmp_path: Path, make: Make, run: Callable[..., list[str]]
+) -> None:
+    bundle.sheet(phase="    split: {public: 0.5, seed: 3}\n")
+    bundle.write("phases/main/truth/salt.txt", "0123456789abcdef0123456789abcdef\n")
+    run()
+    phase = Phase.objects.get()
+    make.submission(phase, status="cancelled", finished_at=database_now())
+    bundle.write("phases/main/truth/usage.csv", "ImageID,Usage\na,Private\nb,Public\n")
+    truth = truths.add(phase=phase, path=bundle.path / "phases/main/truth", by=None, reveal=True)
+    begun = rescoring.start(phase=phase, by=None, truth=truth, reveal=True)
+    rescoring.apply(rescoring=begun, by=None, reveal=True)
+    said: list[str] = []
+    import_bundle(path=exported(tmp_path, "first.zip"), by=None, report=said.append)
+    assert said == ["nothing changed"]
+    phase = Phase.objects.get()
+    assert may_open(phase)
+    # The first version of the ground truth depends on these settings.
+    assert (phase.public_share, phase.split_seed) == (0.5, 3)
 
 
 def test_only_the_owner_can_read_an_export_and_it_is_logged(bundle: BundleFolder, tmp_path: Path) -> None:
