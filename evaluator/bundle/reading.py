@@ -36,7 +36,7 @@ def read_with_mistakes(folder: Path, mistakes: Mistakes, limits: BundleLimits = 
     Invalid values are replaced by their defaults, so that the ground truths can still be checked. Raises InvalidBundle
     if challenge.yaml is missing, is too large, or is not valid YAML in UTF-8.
     """
-    sheet = _compose(folder, mistakes)
+    sheet = _compose_sheet(folder, mistakes)
     pages = {page: _read_text(folder / f"{page}.md", TEXT_MAX_BYTES, mistakes) for page in PAGES}
     bundle = _read_challenge(Section(sheet, CHALLENGE, mistakes), pages, folder, mistakes, limits)
     warn_of_unread(folder, bundle.phases, mistakes)
@@ -57,14 +57,38 @@ def _where_to_put_it(folder: Path) -> str:
     return f"it must be in the top-level folder of the bundle, not at {found[0]}"
 
 
-def _compose(folder: Path, mistakes: Mistakes) -> yaml.Node:
-    """Parse challenge.yaml into YAML nodes with line numbers. No Python objects are created from YAML tags."""
+def read_parameters(text: str) -> dict[str, str | list[str]]:
+    """Return the parameters of a track that a text contains, in the syntax of challenge.yaml.
+
+    Values are strings or lists of strings, which the track parses. Raises InvalidBundle with all errors.
+    """
+    mistakes = Mistakes()
+    node = _compose(text, mistakes)
+    found = Section(node, (), mistakes, is_open=True).parameters() if node else {}
+    mistakes.stop_if_any()
+    return found
+
+
+def _compose_sheet(folder: Path, mistakes: Mistakes) -> yaml.Node:
+    """Parse challenge.yaml into YAML nodes with line numbers."""
     if not (folder / SHEET).is_file():
         mistakes.add("missing_file", f"there is no {SHEET}: {_where_to_put_it(folder)}")
     content = _read_text(folder / SHEET, SHEET_MAX_BYTES, mistakes)
     mistakes.stop_if_any()
+    node = _compose(content, mistakes)
+    if node is None:
+        mistakes.add("missing_key", "is empty: slug, title and phases are required", line=1)
+        raise mistakes.error()
+    return node
+
+
+def _compose(content: str, mistakes: Mistakes) -> yaml.Node | None:
+    """Parse a text into YAML nodes with line numbers. No Python objects are created from YAML tags.
+
+    Return None if the text is empty. Raises InvalidBundle if it is not valid YAML.
+    """
     try:
-        node = yaml.compose(content, Loader=yaml.SafeLoader)
+        return yaml.compose(content, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         # If a quote or bracket is not closed, report the line where it was opened.
@@ -76,10 +100,6 @@ def _compose(folder: Path, mistakes: Mistakes) -> yaml.Node:
         mistakes.add("bad_yaml", "cannot be read: this line contains a character that YAML does not allow", line=line)
     except (yaml.YAMLError, RecursionError):
         mistakes.add("bad_yaml", "cannot be read: too many nested brackets")
-    else:
-        if node is not None:
-            return node
-        mistakes.add("missing_key", "is empty: slug, title and phases are required", line=1)
     raise mistakes.error()
 
 

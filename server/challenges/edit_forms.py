@@ -2,13 +2,15 @@
 
 from typing import Any, ClassVar
 
-import yaml
 from django import forms
 from django.core.exceptions import ValidationError
 
+from evaluator.bundle import InvalidBundle
 from evaluator.bundle.keys import CHALLENGE, PHASE, Key
+from evaluator.bundle.reading import read_parameters
 from evaluator.bundle.rules import check_opening
 from evaluator.bundle.values import Moment
+from evaluator.problems import Problem
 from server.challenges.forms import ChallengeForm, PhaseForm
 from server.challenges.key_fields import KeyField, TextField, find_key
 from server.challenges.models import Challenge, Phase
@@ -125,14 +127,19 @@ class NewPhaseForm(ClonePhaseForm):
         error_messages={"required": "Ground truth: choose a file.", "empty": "Ground truth: this file is empty."},
     )
 
-    def clean_parameters(self) -> dict[str, Any]:
+    def clean_parameters(self) -> dict[str, str | list[str]]:
+        """Return the parameters as texts, because a value must mean the same here as in challenge.yaml."""
         try:
-            found = yaml.safe_load(self.cleaned_data["parameters"]) or {}
-        except yaml.YAMLError:
-            found = None
-        if not isinstance(found, dict):
-            raise ValidationError("Parameters: expected lines of the form name: value.", code="bad_value")
-        return found
+            return read_parameters(self.cleaned_data["parameters"])
+        except InvalidBundle as error:
+            raise ValidationError([parameter_error(one) for one in error.problems]) from None
+
+
+def parameter_error(problem: Problem) -> ValidationError:
+    """Return a problem of the field for the parameters of a track as an error of the form."""
+    line = f", line {problem.line}" if problem.line else ""
+    name = f"{problem.column}: " if problem.column else ""
+    return ValidationError(f"Parameters{line}: {name}{problem.message}.".replace("`", ""), code=problem.code)
 
 
 class EditPhaseForm(PhaseForm):
