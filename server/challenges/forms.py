@@ -10,7 +10,6 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.db.models import Model
 
 from evaluator.bundle.rules import allowed_people, check_dates, check_feedback, check_numbers, mail_domains
 from server.accounts.names import all_looks
@@ -21,15 +20,6 @@ from server.challenges.services import chosen_name
 from server.challenges.term_changes import Terms, consequences, refusals, terms_of
 from server.clock import database_now
 from server.errors import Refused
-
-
-def changed(row: Model, values: Mapping[str, Any]) -> Any:
-    """Return an unsaved copy of a model instance with the values entered in a form."""
-    one = copy(row)
-    for field in row._meta.concrete_fields:
-        if field.name in values:
-            setattr(one, field.name, values[field.name])
-    return one
 
 
 class ConfirmedForm(AuditedForm):
@@ -48,6 +38,16 @@ class ConfirmedForm(AuditedForm):
 
     consequences: tuple[str, ...] = ()
     terms_before: Mapping[str, Terms]
+
+    def edited(self) -> Any:
+        """Return an unsaved copy of the model instance with the values that were changed in the form.
+
+        Unchanged values are those in the database, because the form shows dates without fractions of a second.
+        """
+        one = copy(self.instance)
+        for name in {field.name for field in one._meta.concrete_fields}.intersection(self.changed_data):
+            setattr(one, name, self.cleaned_data[name])
+        return one
 
     def refuse_archived(self, challenge: Challenge) -> None:
         if challenge.archived_at is not None:
@@ -90,7 +90,7 @@ class ChallengeForm(ConfirmedForm):
         self.add_number_errors()
         if self.errors:
             return values
-        challenge = changed(self.instance, values)
+        challenge = self.edited()
         before, after = terms_of(self.instance), {}
         for phase in Phase.objects.filter(challenge=self.instance):
             for violation in check_dates(
@@ -114,7 +114,7 @@ class PhaseForm(ConfirmedForm):
         if self.errors:
             return values
         challenge = Challenge.objects.select_for_update(no_key=True).get(pk=self.instance.challenge_id)
-        phase = changed(self.instance, values)
+        phase = self.edited()
         for violation in (
             *check_dates(phase.opens_at, phase.closes_at, start=challenge.opens_at, end=challenge.closes_at),
             *check_feedback(

@@ -9,6 +9,7 @@ from django.test import Client
 from server.accounts.models import User
 from server.audit.models import Entry
 from server.challenges.models import Challenge, Phase
+from server.clock import database_now
 from tests.conftest import Make
 from tests.server.page import Page
 from tests.server.pages.edits import address, save, submitted
@@ -51,6 +52,19 @@ def test_a_form_that_is_submitted_unchanged_changes_nothing(owner: User, phase: 
         assert save(client, row, **lines).status_code == 302
         assert type(row).objects.values().get() == before
     assert not Entry.objects.filter(action__endswith=".changed").exists()
+
+
+@pytest.mark.parametrize("hours", [2, 48])
+def test_dates_with_fractions_of_a_second_do_not_prevent_other_edits(
+    owner: User, phase: Phase, client: Client, hours: int
+) -> None:
+    closes_at = (database_now() + timedelta(hours=hours)).replace(microsecond=999_000)
+    Challenge.objects.update(closes_at=closes_at)
+    Phase.objects.update(closes_at=closes_at)
+    for row in (Challenge.objects.get(), Phase.objects.get()):
+        assert save(client, row, title="Dogs").status_code == 302
+        row.refresh_from_db()
+        assert (row.title, row.closes_at) == ("Dogs", closes_at)
 
 
 @pytest.mark.parametrize(
