@@ -16,7 +16,7 @@ from server.accounts.names import all_looks
 from server.audit.forms import AuditedForm
 from server.challenges.models import Challenge, Phase, Team
 from server.challenges.roles import ARCHIVED
-from server.challenges.services import chosen_name
+from server.challenges.services import JOINED, chosen_name, has_joined
 from server.challenges.term_changes import Terms, consequences, refusals, terms_of
 from server.clock import database_now
 from server.errors import Refused
@@ -91,6 +91,8 @@ class ChallengeForm(ConfirmedForm):
         if self.errors:
             return values
         challenge = self.edited()
+        if challenge.visibility == Challenge.Visibility.DRAFT != self.instance.visibility and has_joined(challenge):
+            self.add_error("visibility", ValidationError(JOINED, code="change_refused"))
         before, after = terms_of(self.instance), {}
         for phase in Phase.objects.filter(challenge=self.instance):
             for violation in check_dates(

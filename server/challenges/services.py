@@ -19,6 +19,7 @@ from server.clock import database_now, is_over, utc_text
 from server.errors import Refused
 
 REASON_CHARACTERS = 300
+JOINED = "Someone has already joined this challenge or asked to join it. Close the challenge instead."
 
 
 def refuse_excluded(user: User, challenge: Challenge) -> None:
@@ -49,6 +50,12 @@ def competing(challenge: Challenge, people: Iterable[User]) -> list[str]:
     """
     found = Membership.objects.filter(challenge=challenge, user__in=list(people)).select_related("user", "team")
     return [f"{member.user} is in team {member.team}" for member in found]
+
+
+def has_joined(challenge: Challenge) -> bool:
+    """Return whether anybody has joined a challenge or asked to join it. Baselines do not count."""
+    teams = challenge.teams.filter(is_baseline=False)
+    return challenge.memberships.exists() or challenge.join_requests.exists() or teams.exists()
 
 
 @transaction.atomic

@@ -89,10 +89,8 @@ def consequences(before: Mapping[str, Terms], after: Mapping[str, Terms], now: d
             yield f"phase {slug} would be removed with its baselines, scores and salt"
     visibilities = [{terms.visibility for terms in some.values()} for some in (before, after)]
     private = {Challenge.Visibility.PRIVATE.value}
-    if visibilities[0] == private and visibilities[1] - private:
-        yield (
-            f"the challenge and its scores would be visible to more people: {visibilities[1].pop()} instead of private"
-        )
+    if visibilities[0] == private and (wider := visibilities[1] - private - {Challenge.Visibility.DRAFT.value}):
+        yield f"the challenge and its scores would be visible to more people: {wider.pop()} instead of private"
 
 
 def changes(old: Terms, new: Terms, now: datetime) -> Iterator[str]:

@@ -23,9 +23,10 @@ from server.audit import services as audit
 from server.challenges.feedback_leakage import PER_CLASS
 from server.challenges.models import Challenge, Phase
 from server.challenges.roles import ARCHIVED, Right, refuse_without
-from server.challenges.services import competing
+from server.challenges.services import JOINED, competing, has_joined
 from server.clock import database_now
 from server.organize import podium
+from server.organize.models import Publication
 from server.organize.services import baselines, bundles, salts
 from server.organize.services.consent import NO_CONSENT, Consent, check_consent, check_images, read_state
 from server.organize.services.new_files import NewFiles
@@ -179,9 +180,21 @@ def write_challenge(bundle: Bundle, mistakes: Mistakes) -> tuple[Challenge, list
     names = assign(challenge, {**fields, "opens_at": bundle.opens_at or challenge.opens_at})
     # The stored date is passed, because a new challenge without `opens_at` opens at the time of the import.
     report_opening(bundle, challenge.opens_at, mistakes)
+    if found is not None and "visibility" in names:
+        follow_visibility(challenge, mistakes)
     mistakes.stop_if_any()
     if found is None or names:
         challenge.save()
     if found is None:
         return challenge, [f"challenge {challenge.slug}: created"]
     return challenge, [f"challenge {challenge.slug}: {', '.join(names)} changed"] if names else []
+
+
+def follow_visibility(challenge: Challenge, mistakes: Mistakes) -> None:
+    """Cancel the scheduled publication of a challenge whose visibility changes.
+
+    Report an error if the challenge would become a draft although somebody has joined it.
+    """
+    if challenge.visibility == Challenge.Visibility.DRAFT and has_joined(challenge):
+        mistakes.add("change_refused", JOINED, key="visibility")
+    Publication.objects.filter(challenge=challenge).delete()

@@ -10,7 +10,7 @@ from server.audit import services as audit
 from server.challenges.gate import may_open
 from server.challenges.models import Challenge
 from server.challenges.roles import Right
-from server.challenges.services import lock_organized
+from server.challenges.services import JOINED, has_joined, lock_organized
 from server.clock import database_now, time_text
 from server.errors import Refused
 from server.organize.models import Publication
@@ -95,6 +95,9 @@ def publish_scheduled(challenge: Challenge) -> None:
     # There is nothing to do if another sweeper has published the draft, or if its publication was cancelled.
     if found is None:
         return
+    if locked.visibility != Challenge.Visibility.DRAFT:  # It was published in the admin.
+        found.delete()
+        return
     try:
         publish(challenge=locked, by=None, visibility=found.visibility)
     except Refused as refusal:
@@ -133,12 +136,8 @@ def delete(*, challenge: Challenge, by: User, name: str) -> None:
 
 
 def refuse_joined(challenge: Challenge) -> None:
-    teams = challenge.teams.filter(is_baseline=False)
-    if challenge.memberships.exists() or challenge.join_requests.exists() or teams.exists():
-        raise Refused(
-            "change_refused",
-            "Someone has already joined this challenge or asked to join it. Close the challenge instead.",
-        )
+    if has_joined(challenge):
+        raise Refused("change_refused", JOINED)
 
 
 def change_visibility(challenge: Challenge, by: User | None, visibility: str) -> Challenge:

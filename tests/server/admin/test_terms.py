@@ -99,6 +99,14 @@ def test_a_challenge_that_ends_before_its_phase_is_refused(staff: Client, phase:
     assert "Change the phase first" in str(errors(staff, phase.challenge, **form)["__all__"])
 
 
+def test_a_challenge_that_somebody_has_joined_does_not_become_a_draft(staff: Client, phase: Phase, make: Make) -> None:
+    form = {**CHALLENGE, **at("opens_at", OPENED), "visibility": "draft"}
+    team = make.team(phase.challenge, make.user())
+    assert set(errors(staff, phase.challenge, **form)) == {"visibility"}
+    team.delete()
+    assert not errors(staff, phase.challenge, **form)
+
+
 def test_a_phase_that_would_end_at_once_needs_its_name_typed(staff: Client, phase: Phase) -> None:
     form = {**PHASE, **at("closes_at", PAST)}
     told = errors(staff, phase, **form)

@@ -43,6 +43,16 @@ def test_a_draft_is_published_at_its_time(phase: Phase, owner: Client) -> None:
     assert not Publication.objects.exists()
 
 
+def test_a_draft_that_was_published_in_the_admin_keeps_no_schedule(phase: Phase, owner: Client) -> None:
+    schedule(owner)
+    Challenge.objects.update(visibility="public")
+    Publication.objects.update(at=database_now())
+    publish_due()
+    assert Challenge.objects.get().visibility == "public"
+    assert not Publication.objects.exists()
+    assert not Entry.objects.filter(action="publication.failed").exists()
+
+
 def test_a_time_in_the_past_is_refused(phase: Phase, owner: Client) -> None:
     assert schedule(owner, -1) == 422
     assert owner.post(PUBLISH, {"schedule": "1", "at": "", "visibility": "public"}).status_code == 422
