@@ -99,7 +99,7 @@ def import_bundle(
                 # The permission is checked again, because another import may have created the challenge since the
                 # first check.
                 refuse_foreign(bundle.slug, by, consent)
-            challenge, changes, notes = write(bundle, prepared, mistakes, files=files, by=by)
+            challenge, changes, notes = write(bundle, prepared, mistakes, files=files, by=by, edited=bool(before.edits))
             check_consent(challenge, before, consent, mistakes, bundle=bundle)
         for warning in mistakes.warnings:
             warn(warning)
@@ -131,11 +131,18 @@ def refuse_foreign(slug: str, by: User | None, consent: Consent) -> None:
 
 
 def write(
-    bundle: Bundle, prepared: dict[str, Prepared], mistakes: Mistakes, *, files: NewFiles, by: User | None
+    bundle: Bundle,
+    prepared: dict[str, Prepared],
+    mistakes: Mistakes,
+    *,
+    files: NewFiles,
+    by: User | None,
+    edited: bool = False,
 ) -> tuple[Challenge, list[str], list[str]]:
     """Write the database rows of the bundle's challenge, in the caller's transaction.
 
-    Return the challenge, messages about changes, and other notes.
+    `edited` states whether the challenge was edited on the server since the last import. Return the challenge, messages
+    about changes, and other notes.
     """
     challenge, changes = write_challenge(bundle, mistakes)
     known = {phase.slug: phase for phase in challenge.phases.select_for_update(no_key=True)}
@@ -158,7 +165,9 @@ def write(
         challenge.organizers.add(by)
         changes.append(f"{by} is now an organizer of the challenge")
         detail["organizer"] = by.pk  # The audit log must not contain people's names.
-    if changes:
+    # An import without changes is recorded as well if it agrees with edits on the server, because later imports may
+    # change the values of such edits again.
+    if changes or edited:
         audit.record(actor=by, action="challenge.imported", subject=f"challenge {challenge.slug}", detail=detail)
     notes = [
         f"phase {phase.slug}: kept, although it is missing from the bundle, because teams have submitted to it"

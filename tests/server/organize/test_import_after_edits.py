@@ -11,6 +11,7 @@ from django.test import Client
 
 from evaluator.bundle import InvalidBundle
 from server.accounts.models import User
+from server.audit.models import Entry
 from server.challenges.models import Challenge, Phase
 from server.organize.services.consent import Consent
 from tests.conftest import Make
@@ -82,6 +83,19 @@ def test_an_edit_that_the_bundle_repeats_needs_no_force(
     bundle.sheet(text=(bundle.path / "challenge.yaml").read_text().replace("Animals", "Dogs"))
     run(by=owner)
     assert Challenge.objects.get().title == "Dogs"
+
+
+def test_an_edit_that_the_bundle_has_repeated_does_not_prevent_later_imports(
+    owner: User, bundle: BundleFolder, run: Import, client: Client
+) -> None:
+    save(client, Challenge.objects.get(), title="Dogs")
+    sheet = (bundle.path / "challenge.yaml").read_text()
+    bundle.sheet(text=sheet.replace("Animals", "Dogs"))
+    assert run(by=owner) == run(by=owner) == ["nothing changed"]
+    # One entry for the first import, and one for the first import that repeats the edit.
+    assert Entry.objects.filter(action="challenge.imported").count() == 2
+    bundle.sheet(text=sheet.replace("Animals", "Owls"))
+    assert run(by=owner) == ["challenge animals: title changed"]
 
 
 def test_command_page_and_api_refuse_the_older_bundle_without_force(
