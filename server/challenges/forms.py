@@ -14,7 +14,7 @@ from django.core.exceptions import ValidationError
 from evaluator.bundle.rules import allowed_people, check_dates, check_feedback, check_numbers, mail_domains
 from server.accounts.names import all_looks
 from server.audit.forms import AuditedForm
-from server.challenges.models import Challenge, Phase, Team
+from server.challenges.models import LADDER_STANDARD_ERRORS, Challenge, Phase, Team
 from server.challenges.roles import ARCHIVED
 from server.challenges.services import JOINED, chosen_name, has_joined
 from server.challenges.term_changes import Terms, consequences, refusals, terms_of
@@ -108,6 +108,11 @@ class ChallengeForm(ConfirmedForm):
 
 class PhaseForm(ConfirmedForm):
     """The admin form for a phase. The dates are checked together with the dates of the phase's challenge."""
+
+    def clean_ladder_standard_errors(self) -> float:
+        """Return the entered margin of ladder feedback or, if the field is empty, the default."""
+        margin: float | None = self.cleaned_data["ladder_standard_errors"]
+        return LADDER_STANDARD_ERRORS if margin is None else margin
 
     def clean(self) -> dict[str, Any]:
         values = super().clean() or self.cleaned_data

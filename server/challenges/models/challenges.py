@@ -119,10 +119,6 @@ class Phase(models.Model):
     def __str__(self) -> str:
         return f"{self.challenge.slug}/{self.slug}"
 
-    def clean(self) -> None:
-        if self.ladder_standard_errors is None:
-            self.ladder_standard_errors = LADDER_STANDARD_ERRORS
-
     @property
     def declared_track(self) -> Track:
         return TRACKS[self.track]

@@ -76,6 +76,9 @@ TABLE: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("phase", LADDER, EXACT, NAME),
     ("phase", LADDER, {"ladder_standard_errors": 1}, NAME),
     ("phase", LADDER, {"ladder_standard_errors": 3}, NOTHING),
+    # If the margin is empty, it is 2.
+    ("phase", LADDER | {"ladder_standard_errors": 1}, {"ladder_standard_errors": ""}, NOTHING),
+    ("phase", LADDER | {"ladder_standard_errors": 3}, {"ladder_standard_errors": ""}, NAME),
     ("phase", LADDER | OVER, EXACT, NOTHING),
     ("phase", RUNNING, {"feedback_classes": True}, NAME),
     ("phase", OVER, {"feedback_classes": True}, NAME),
