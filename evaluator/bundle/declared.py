@@ -32,7 +32,7 @@ class BundlePhase:
         The folder of the phase in the bundle.
     key : str
         Path of the phase in challenge.yaml, such as ``phases[0]``.
-    line, opens_line, closes_line : int
+    line, opens_line, closes_line, freeze_line : int
         Line numbers of the phase and its dates in challenge.yaml, for error messages.
     salt : str
         The content of ``salt.txt``, the secret that determines the split and the bootstrap draws.
@@ -63,6 +63,7 @@ class BundlePhase:
     line: int
     opens_line: int
     closes_line: int
+    freeze_line: int
     salt: str = field(default="", repr=False)
 
     @property

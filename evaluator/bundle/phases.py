@@ -63,6 +63,7 @@ class _PhaseReader:
             line=section.line(),
             opens_line=section.line("opens_at"),
             closes_line=section.line("closes_at"),
+            freeze_line=section.line("freeze_at"),
             **_read_split(section, home),
             **_read_quota(section.section("quota")),
             **self._read_feedback(track),

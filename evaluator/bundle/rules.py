@@ -130,10 +130,32 @@ def check_order(
     return Violation("opens_at", "bad_dates", f"is not earlier than the closing time, {iso_utc(closing)}")
 
 
+def check_freeze(freeze_at: datetime | None, opens_at: datetime | None, *, start: datetime | None) -> Violation | None:
+    """Return a violation if the leaderboard of a phase would be frozen before the phase opens, otherwise None.
+
+    `start` is the opening date of the challenge.
+    """
+    opening = max(filter(None, (opens_at, start)), default=None)
+    if not (freeze_at and opening) or opening <= freeze_at:
+        return None
+    message = f"is before the phase opens, {iso_utc(opening)}, so its public leaderboard would stay empty"
+    return Violation("freeze_at", "bad_dates", message)
+
+
 def check_dates(
-    opens_at: datetime | None, closes_at: datetime | None, *, start: datetime | None, end: datetime | None
+    opens_at: datetime | None,
+    closes_at: datetime | None,
+    *,
+    freeze_at: datetime | None,
+    start: datetime | None,
+    end: datetime | None,
 ) -> Iterator[Violation]:
-    """Yield a violation for each date of a phase that contradicts the `start` or `end` date of its challenge."""
+    """Yield a violation for each date of a phase that contradicts another one, or a date of its challenge.
+
+    `start` and `end` are the opening and closing dates of the challenge.
+    """
+    if violation := check_freeze(freeze_at, opens_at, start=start):
+        yield violation
     if violation := check_order(opens_at, closes_at, start=start, end=end):
         yield violation
         return

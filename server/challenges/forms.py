@@ -3,7 +3,7 @@
 They apply the same rules as imports of bundles. A change that ends a phase or reveals scores must be confirmed.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from copy import copy
 from typing import Any
 
@@ -11,7 +11,14 @@ from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
 
-from evaluator.bundle.rules import allowed_people, check_dates, check_feedback, check_numbers, mail_domains
+from evaluator.bundle.rules import (
+    Violation,
+    allowed_people,
+    check_dates,
+    check_feedback,
+    check_numbers,
+    mail_domains,
+)
 from server.accounts.names import all_looks
 from server.audit.forms import AuditedForm
 from server.challenges.models import LADDER_STANDARD_ERRORS, Challenge, Phase, Team
@@ -69,6 +76,12 @@ class ConfirmedForm(AuditedForm):
             self.add_error(violation.field, ValidationError(violation.message, code=violation.code))
 
 
+def dates_violated(phase: Phase, challenge: Challenge) -> Iterator[Violation]:
+    """Return a violation for each date of a phase that contradicts another one, or a date of its challenge."""
+    dates = {"freeze_at": phase.freeze_at, "start": challenge.opens_at, "end": challenge.closes_at}
+    return check_dates(phase.opens_at, phase.closes_at, **dates)
+
+
 class ChallengeForm(ConfirmedForm):
     """The admin form for a challenge. The dates are checked together with the dates of the challenge's phases."""
 
@@ -95,9 +108,7 @@ class ChallengeForm(ConfirmedForm):
             self.add_error("visibility", ValidationError(JOINED, code="change_refused"))
         before, after = terms_of(self.instance), {}
         for phase in Phase.objects.filter(challenge=self.instance):
-            for violation in check_dates(
-                phase.opens_at, phase.closes_at, start=challenge.opens_at, end=challenge.closes_at
-            ):
+            for violation in dates_violated(phase, challenge):
                 sentence = f"Phase {phase.slug}: {violation.field} {violation.message}. Change the phase first."
                 self.add_error(None, ValidationError(sentence, code=violation.code))
             phase.challenge = challenge
@@ -123,7 +134,7 @@ class PhaseForm(ConfirmedForm):
         challenge = Challenge.objects.select_for_update(no_key=True).get(pk=self.instance.challenge_id)
         phase = self.edited()
         for violation in (
-            *check_dates(phase.opens_at, phase.closes_at, start=challenge.opens_at, end=challenge.closes_at),
+            *dates_violated(phase, challenge),
             *check_feedback(
                 track=phase.track,
                 feedback=phase.feedback,
