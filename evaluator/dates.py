@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 FIRST_YEAR = 1900
+LAST = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)
 
 
 def in_utc(moment: datetime) -> datetime:
@@ -18,14 +19,20 @@ def in_utc(moment: datetime) -> datetime:
 
 
 def stored(moment: datetime) -> datetime:
-    """Return a date converted to UTC, for storage. Raises ValueError for years before FIRST_YEAR.
+    """Return a date converted to UTC, for storage. Raises ValueError for years before FIRST_YEAR, and after LAST.
 
     Web forms could not handle years before 1000, because they display such a year with fewer than four digits and
-    cannot parse the result.
+    cannot parse the result. A date after LAST could not be rounded up.
+
+    >>> stored(datetime.fromisoformat("9999-12-31T23:59:59.999Z"))
+    Traceback (most recent call last):
+    ValueError: 9999-12-31T23:59:59.999000+00:00 is after 9999-12-31T23:59:59Z
     """
     kept = in_utc(moment)
     if kept.year < FIRST_YEAR:
         raise ValueError(f"{moment:%d %B} {moment.year} is before the year {FIRST_YEAR}")
+    if kept > LAST:
+        raise ValueError(f"{kept.isoformat()} is after {iso_utc(LAST)}")
     return kept
 
 

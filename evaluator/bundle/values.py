@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import yaml
 
 from evaluator.bundle.rules import DOMAIN, NAME_CHARACTERS, allowed_people, mail_domains
-from evaluator.dates import FIRST_YEAR, iso_utc, stored
+from evaluator.dates import FIRST_YEAR, LAST, iso_utc, stored
 from evaluator.texts import BadName, clean_name, one_line
 
 NULL = "tag:yaml.org,2002:null"
@@ -211,7 +211,7 @@ class Moment:
     """
 
     begins: bool = False
-    text: str = f"a time in {FIRST_YEAR} or later, such as 2026-06-01T00:00:00Z"
+    text: str = f"a time from {FIRST_YEAR} to {iso_utc(LAST)}, such as 2026-06-01T00:00:00Z"
 
     def read(self, node: yaml.Node) -> datetime:
         """Return the time in a YAML node, converted to UTC."""

@@ -37,7 +37,7 @@ class OneLineField(forms.CharField):
 
 
 class DateTimeField(forms.SplitDateTimeField):
-    """A form field for a date and time. It rejects years before `evaluator.dates.FIRST_YEAR`."""
+    """A form field for a date and time. It rejects dates that :func:`evaluator.dates.stored` rejects."""
 
     def clean(self, value: Any) -> datetime | None:
         at: datetime | None = super().clean(value)

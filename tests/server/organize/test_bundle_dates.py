@@ -5,6 +5,7 @@ from datetime import datetime
 import pytest
 
 from evaluator.bundle import InvalidBundle, Mistakes
+from server.leaderboards import periods
 from server.organize.services import bundles
 from server.organize.services.importing import import_bundle
 from tests.conftest import Make
@@ -29,6 +30,15 @@ from tests.server.organize.test_bundle_reading import mistakes_of
 def test_dates_of_a_phase_outside_its_challenge_are_a_mistake(bundle: BundleFolder, lines: str, line: int) -> None:
     bundle.sheet(challenge="opens_at: 2026-02-01\ncloses_at: 2026-06-01\n", phase=f"    {lines}\n")
     assert mistakes_of(bundle) == [("bad_dates", "challenge.yaml", line)]
+
+
+def test_a_date_that_cannot_be_rounded_up_is_refused(bundle: BundleFolder) -> None:
+    bundle.sheet(phase="    freeze_at: 9999-12-31T23:59:59.999Z\n")
+    assert mistakes_of(bundle) == [("bad_value", "challenge.yaml", 6)]
+    bundle.sheet(phase="    freeze_at: 9999-12-31T23:59:59Z\n")
+    (phase,) = bundles.read(bundle.path).phases
+    assert phase.freeze_at is not None
+    assert periods.after(phase.freeze_at) > phase.freeze_at
 
 
 @pytest.mark.parametrize("lines", ["opens_at: 2026-02-01", "closes_at: 2026-06-01", "opens_at: 2026-05-31"])
