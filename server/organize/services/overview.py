@@ -113,6 +113,7 @@ def next_date(phase: Phase, now: datetime) -> NextDate | None:
         ("opens", phase.opening),
         ("registration ends", challenge.join_until),
         ("deadline for team changes", challenge.merge_until),
+        ("leaderboard freezes", phase.freeze_at),
         ("closes", phase.closing),
         ("last extension ends", phase.extended_until),
     )

@@ -136,6 +136,9 @@ def test_the_next_date_is_the_first_that_has_not_passed(organizer: User, phase: 
     assert "registration ends <time" in page
     assert "closes <time" not in page
     assert "team changes" not in page
+    phase.freeze_at = now + timedelta(days=2)
+    phase.save()
+    assert "leaderboard freezes <time" in read(organizer)
 
 
 def test_a_challenge_that_needs_two_factor_authentication_is_named_but_not_shown(organizer: User, phase: Phase) -> None:
