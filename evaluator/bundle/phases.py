@@ -148,7 +148,15 @@ class _PhaseReader:
 
 def _read_parameters(section: Section, track: str) -> dict[str, Any]:
     """Return the values of all parameters of the track, parsed from challenge.yaml or set to their defaults."""
-    complete = _resolved(section, track, section.parameters()) if track else {}
+    if not track:
+        return {}
+    given = section.parameters()
+    known = {parameter.name for parameter in TRACKS[track].parameters}
+    # Unknown parameters are reported one by one, because `_resolved` calls itself once for each wrong parameter, and a
+    # file can contain thousands.
+    for name in [name for name in given if name not in known]:
+        _resolved(section, track, {name: given.pop(name)})
+    complete = _resolved(section, track, given)
     # Tuples become lists, because the parameters are stored as JSON, which has no tuples.
     return {name: list(value) if isinstance(value, tuple) else value for name, value in complete.items()}
 

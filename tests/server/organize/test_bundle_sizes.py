@@ -13,3 +13,9 @@ def test_an_alias_that_expands_a_billion_times_is_not_expanded(bundle: BundleFol
     lines = ["a0: &a0 [x]"] + [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12)]
     bundle.sheet(challenge="\n".join(lines) + "\n")
     assert {code for code, _, _ in mistakes_of(bundle)} == {"unknown_key"}
+
+
+def test_thousands_of_unknown_parameters_are_reported(bundle: BundleFolder) -> None:
+    names = ", ".join(f"p{number}: 1" for number in range(2000))
+    bundle.sheet(phase=f"    parameters: {{{names}}}\n")
+    assert mistakes_of(bundle) == [("bad_parameter", "challenge.yaml", 6)] * 2000
