@@ -8,7 +8,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 from django.db import DatabaseError, OperationalError
 
-from server.runtime.startup_checks import lacks_tables, unusable_database
+from server.runtime.startup_checks import failed_start, lacks_tables
 
 WRONG_USAGE = 64
 # The web server or other users of the repository must be able to read the files that these commands write.
@@ -29,5 +29,6 @@ if __name__ == "__main__":
     except DatabaseError as error:
         if "--traceback" in sys.argv or not (isinstance(error, OperationalError) or lacks_tables(error)):
             raise
-        print(unusable_database(error), file=sys.stderr)
-        sys.exit(WRONG_USAGE)
+        failed = failed_start(error)
+        print(failed, file=sys.stderr)
+        sys.exit(failed.returncode)

@@ -21,6 +21,15 @@ class NotStarted(Exception):
     returncode = 64
 
 
+class NotAvailable(NotStarted):
+    """Raised if a later attempt may start the service, because it depends on something that is not available now.
+
+    systemd starts a part again after this exit code, but not after that of NotStarted.
+    """
+
+    returncode = 75
+
+
 @contextmanager
 def lock_home(part: str = "") -> Iterator[None]:
     """Lock the state folder during the `with` block, for the whole service or for one part of it.

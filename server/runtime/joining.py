@@ -14,7 +14,7 @@ from redis import Redis
 
 from server.challenges.truth_storage import storages
 from server.runtime.environment import without_password
-from server.runtime.home import NotStarted
+from server.runtime.home import NotAvailable, NotStarted
 from server.runtime.models import Installation
 from server.stored_files.copies import in_objects, title_of
 from server.stored_files.failures import StoreUnavailable
@@ -51,13 +51,13 @@ def check_storages(*, first: bool) -> None:
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """Raise NotStarted with the reason if the object store cannot be used in the `with` block."""
+    """Raise NotAvailable with the reason if the object store cannot be used in the `with` block."""
     try:
         yield
     except StoreUnavailable as error:
         advice = "Start the storage, or correct its address, the key pair or the permissions of the key pair."
         shown = f"STORAGE_URL={title_of(default_storage)} cannot be used"
-        raise NotStarted(f"{shown}: {error.strerror}. {advice}") from error
+        raise NotAvailable(f"{shown}: {error.strerror}. {advice}") from error
 
 
 def prepare_bucket(*, is_new: bool) -> None:

@@ -10,7 +10,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
 
-from server.runtime.home import NotStarted
+from server.runtime.home import NotAvailable, NotStarted
 
 WAIT_SECONDS = 120.0
 RETRY_SECONDS = 1.0
@@ -110,11 +110,11 @@ def alone(database: BaseDatabaseWrapper) -> Iterator[None]:
 
 
 def wait_until_migrated(database: BaseDatabaseWrapper) -> None:
-    """Wait until a web part has migrated the database to this version. Raises NotStarted if that takes too long."""
+    """Wait until a web part has migrated the database to this version. Raises NotAvailable if that takes too long."""
     until = time.monotonic() + WAIT_SECONDS
     while count := missing(database):
         if time.monotonic() > until:
-            raise NotStarted(
+            raise NotAvailable(
                 f"{count} migrations of this version have not been applied to the database. Start the web part of "
                 "this version, which migrates the database, or run `manage.py migrate`."
             )

@@ -8,7 +8,7 @@ from django.db import DatabaseError, connections
 from redis import Redis, RedisError
 
 from server.runtime.environment import without_password
-from server.runtime.home import NotStarted
+from server.runtime.home import NotAvailable, NotStarted
 
 BROKER_SECONDS = 5.0  # maximum time to wait for a message broker that is still starting
 RETRY_SECONDS = 0.25
@@ -20,7 +20,17 @@ def check_database() -> None:
     try:
         connections["default"].ensure_connection()
     except DatabaseError as error:
-        raise NotStarted(unusable_database(error)) from error
+        raise failed_start(error) from error
+
+
+def failed_start(error: DatabaseError) -> NotStarted:
+    """Return the exception for a start or a command that failed because of an error of the database.
+
+    A server may respond later. This includes a wrong password, which libpq reports without a code.
+    """
+    is_server = settings.DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql"
+    kind = NotAvailable if is_server and not lacks_tables(error) else NotStarted
+    return kind(unusable_database(error))
 
 
 def unusable_database(error: DatabaseError) -> str:
@@ -46,12 +56,12 @@ def lacks_tables(error: DatabaseError) -> bool:
 
 
 def check_broker(url: str) -> None:
-    """Wait a few seconds for Redis to respond. Raises NotStarted with the reason if it does not."""
+    """Wait a few seconds for Redis to respond. Raises NotAvailable with the reason if it does not."""
     until = time.monotonic() + BROKER_SECONDS
     while reason := broker_error(url):
         if time.monotonic() > until:
             shown = f"REDIS_URL={without_password(url)}"
-            raise NotStarted(f"{shown}: the broker does not respond ({reason}). Start it, or correct the setting.")
+            raise NotAvailable(f"{shown}: the broker does not respond ({reason}). Start it, or correct the setting.")
         time.sleep(RETRY_SECONDS)
 
 

@@ -17,7 +17,7 @@ from redis import Redis, RedisError
 
 from server.celery import app as celery_app
 from server.runtime import broker, health, home, joining, schema, shared_keys, startup_checks, web_address
-from server.runtime.home import NotStarted
+from server.runtime.home import NotAvailable, NotStarted
 from server.runtime.parts import PARTS, Program, own_worker, readiness
 from server.runtime.processes import ServiceProcess
 from server.runtime.setting_warnings import setting_warnings
@@ -165,7 +165,8 @@ class Service:
     def wait_until_ready(self, *, seconds: float = READY_SECONDS) -> None:
         """Wait until the service is ready, and report from time to time what is missing.
 
-        Raises NotStarted if that takes too long or a process keeps crashing.
+        Raises NotAvailable if that takes too long or a process keeps crashing. A web part that lacks only storage, such
+        as space on a full disk, is never stopped, because it serves pages.
         """
         started = time.monotonic()
         reported = started
@@ -173,11 +174,11 @@ class Service:
             self.keep_running()
             for process in self.processes:
                 if process.crashes >= CRASHES_AT_START:
-                    raise NotStarted(f"{process.name} did not start.{process.last_words}")
+                    raise NotAvailable(f"{process.name} did not start.{process.last_words}")
             now = time.monotonic()
-            if now - started > seconds:
+            if now - started > seconds and set(missing) != {"storage"}:
                 states = "; ".join(f"{name}: {state}" for name, state in missing.items())
-                raise NotStarted(f"Not ready after {seconds:g} s ({states}). Read the logs.")
+                raise NotAvailable(f"Not ready after {seconds:g} s ({states}). Read the logs.")
             if now - reported > REPORT_SECONDS:
                 reported = now
                 for name, state in missing.items():

@@ -13,6 +13,7 @@ from django.core.management import CommandError, call_command
 
 from server.middleware import FORM_BYTES
 from server.runtime import doctor, health
+from server.runtime.home import NotAvailable
 from server.runtime.management.commands import ready
 from server.runtime.parts import PARTS
 from server.stored_files.address import parsed
@@ -112,6 +113,7 @@ def test_the_image_runs_without_rights_and_has_a_health_check() -> None:
 def test_the_unit_stops_restarting_if_the_configuration_is_wrong() -> None:
     text = UNIT.read_text()
     assert "RestartPreventExitStatus=64 78" in text
+    assert str(NotAvailable.returncode) not in text.partition("RestartPreventExitStatus=")[2].splitlines()[0]
     assert "manage.py up --only %i" in text
 
 
@@ -119,6 +121,11 @@ def test_a_worker_may_take_longer_to_stop_than_its_longest_scoring(services: dic
     """STOP_SECONDS limits the time. If the worker were killed earlier, its scorings would count as failed attempts."""
     assert "\nTimeoutStopSec=infinity\n" in UNIT.read_text()
     assert int(services["worker"]["stop_grace_period"].removesuffix("h")) * 3600 > settings.EVALUATION_WALL_SECONDS
+
+
+def test_the_unit_starts_after_network_file_systems() -> None:
+    """A folder that is not mounted yet would end the part with an exit code after which it is not restarted."""
+    assert "remote-fs.target" in re.findall(r"^After=(.*)", UNIT.read_text(), re.MULTILINE)[0].split()
 
 
 def test_systemd_keeps_the_default_port_of_the_web_part_open_and_caddy_forwards_to_it() -> None:

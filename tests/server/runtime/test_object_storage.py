@@ -21,7 +21,7 @@ from server.challenges.truth_storage import storages, truth_storage
 from server.runtime import doctor, health, joining
 from server.runtime.backup import files
 from server.runtime.environment import env
-from server.runtime.home import NotStarted
+from server.runtime.home import NotAvailable, NotStarted
 from server.runtime.joining import WrongInstallation
 from server.runtime.models import Installation
 from server.stored_files import objects
@@ -95,7 +95,7 @@ class TestStart:
 
     def test_a_storage_that_does_not_respond_is_explained(self, line: Line) -> None:
         line.down = True
-        with pytest.raises(NotStarted, match=r"STORAGE_URL=s3://127\.0\.0\.1.* cannot be used: .*Start") as refused:
+        with pytest.raises(NotAvailable, match=r"STORAGE_URL=s3://127\.0\.0\.1.* cannot be used: .*Start") as refused:
             joining.check_storages(first=True)
         assert "secret" not in str(refused.value)
         assert "cannot be used" in health.storage()

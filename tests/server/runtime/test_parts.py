@@ -18,7 +18,7 @@ from pytest_django import Settings
 
 from server.runtime import home, joining, parts, schema, shared_keys, startup_checks, supervisor
 from server.runtime.broker import celery_url
-from server.runtime.home import NotStarted
+from server.runtime.home import NotAvailable, NotStarted
 from server.submissions import queue
 
 
@@ -127,7 +127,7 @@ def test_a_part_waits_for_the_tables_of_its_version(monkeypatch: pytest.MonkeyPa
     assert list(left) == []
     monkeypatch.setattr(schema, "missing", lambda database: 3)
     monkeypatch.setattr(schema, "WAIT_SECONDS", 0.0)
-    with pytest.raises(NotStarted, match="3 migrations of this version have not been applied"):
+    with pytest.raises(NotAvailable, match="3 migrations of this version have not been applied"):
         schema.wait_until_migrated(connection)
 
 

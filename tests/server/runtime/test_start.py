@@ -14,21 +14,21 @@ from pytest_django import Settings
 
 from server.runtime import home, startup_checks, supervisor, web_address
 from server.runtime.environment import usable_subfolder, without_password
-from server.runtime.home import NotStarted
+from server.runtime.home import NotAvailable, NotStarted
 
 
-def up(*words: str, **environment: str) -> str:
-    return refused("up", *words, **environment)
+def up(*words: str, code: int = 64, **environment: str) -> str:
+    return refused("up", *words, code=code, **environment)
 
 
-def refused(*words: str, **environment: str) -> str:
-    """Run a command that must fail, and return its one-line error message."""
+def refused(*words: str, code: int = 64, **environment: str) -> str:
+    """Run a command that must fail with this exit code, and return its one-line error message."""
     told = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
     command = [sys.executable, "manage.py", *words]
     done = subprocess.run(
         command, cwd=podium.BASE_DIR, env={**told, **environment}, capture_output=True, text=True, timeout=60
     )
-    assert done.returncode == 64, done.stderr
+    assert done.returncode == code, done.stderr
     assert "hunter2" not in done.stdout + done.stderr
     assert len(done.stderr.splitlines()) == 1, done.stderr
     return done.stderr
@@ -93,7 +93,7 @@ def test_a_shown_address_contains_no_password(url, shown) -> None:
 @pytest.mark.parametrize("url", ["unix://:hunter2@/nowhere/redis.sock", "redis://:hun/ter2@cache", "hunter2@cache"])
 def test_a_broker_that_does_not_respond_is_reported_without_waiting(url, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(startup_checks, "BROKER_SECONDS", 0.1)
-    with pytest.raises(NotStarted, match="the broker does not respond") as refused:
+    with pytest.raises(NotAvailable, match="the broker does not respond") as refused:
         startup_checks.check_broker(url)
     assert "ter2" not in str(refused.value)
 
@@ -126,8 +126,15 @@ def test_a_missing_database_is_reported_in_one_line(monkeypatch: pytest.MonkeyPa
 )
 def test_a_command_without_its_database_reports_it_in_one_line(command, tmp_path: Path) -> None:
     away = "postgres://podium:hunter2@127.0.0.1:1/podium"
-    said = refused(*command, PODIUM_HOME=str(tmp_path), DATABASE_URL=away)
+    said = refused(*command, code=75, PODIUM_HOME=str(tmp_path), DATABASE_URL=away)
     assert said.startswith("DATABASE_URL=postgres://127.0.0.1:1/podium: the database cannot be used")
+
+
+def test_a_part_whose_database_does_not_respond_yet_exits_with_the_code_after_which_it_is_restarted(
+    tmp_path: Path,
+) -> None:
+    servers = {"DATABASE_URL": "postgres://podium:hunter2@127.0.0.1:1/podium", "REDIS_URL": "redis://127.0.0.1:1"}
+    assert "the database cannot be used" in up("--only", "worker", code=75, PODIUM_HOME=str(tmp_path), **servers)
 
 
 def test_a_command_before_the_first_start_reports_how_to_create_the_tables(tmp_path: Path) -> None:
@@ -167,10 +174,19 @@ def test_a_start_that_takes_long_reports_what_is_missing_and_ends_with_it(monkey
     monkeypatch.setattr(supervisor, "REPORT_SECONDS", 0.1)
     reported: list[tuple[str, str]] = []
     service = supervisor.Service(lambda *message: reported.append(message))
-    with pytest.raises(NotStarted, match=r"Not ready after 1 s \(worker: no heartbeat for 15 s\)"):
+    with pytest.raises(NotAvailable, match=r"Not ready after 1 s \(worker: no heartbeat for 15 s\)"):
         service.wait_until_ready(seconds=1.0)
     assert {name for name, _ in reported} == {"worker"}
     assert len(reported) >= 2
+
+
+def test_a_web_part_that_lacks_only_storage_is_not_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    full = {"web": "ok", "database": "ok", "storage": "cannot be written to (No space left on device)"}
+    states = iter([full, full, full, {"web": "ok", "database": "ok", "storage": "ok"}])
+    monkeypatch.setattr(supervisor, "readiness", lambda parts: next(states))
+    monkeypatch.setattr(supervisor, "POLL_SECONDS", 0.0)
+    supervisor.Service(lambda *message: None, only="web").wait_until_ready(seconds=0.0)
+    assert list(states) == []
 
 
 def test_a_folder_in_podium_home_that_another_user_has_created_is_refused_at_start(
