@@ -64,10 +64,11 @@ def waiting_since(now: datetime) -> datetime | None:
     """Return the time at which the longest-waiting team began to wait, or None if no team is waiting.
 
     A team is waiting if it has submissions that could be scored but none that is being scored. Therefore a queue that
-    is long only because of one team's files does not count as a delay.
+    is long only because of one team's files does not count as a delay. A submission whose lease has expired is no
+    longer being scored, but keeps its team's place until a sweeper ends the lease.
     """
     ready = Submission.objects.queued().filter(Q(not_before=None) | Q(not_before__lte=now))
-    busy = Submission.objects.running().order_by().values("team")
+    busy = Submission.objects.running().filter(lease_until__gte=now).order_by().values("team")
     found = ready.exclude(team__in=busy).order_by().aggregate(first=Min(Coalesce("not_before", "enqueued_at")))
     first: datetime | None = found["first"]
     return first

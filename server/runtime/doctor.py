@@ -229,6 +229,11 @@ def check_broker(*, usable: bool) -> Iterator[Finding]:
         yield Finding("worker", OK, "has sent a heartbeat")
     else:
         yield Finding("worker", ERROR, f"{state}. Start a worker: `manage.py up --only worker`.")
+    state = health.sweeper()
+    if state == health.OK:
+        yield Finding("sweeper", OK, "has cleaned up lately")
+    else:
+        yield Finding("sweeper", ERROR, f"{state}. Start a sweeper: `manage.py up --only sweeper`.")
 
 
 def check_mail() -> Iterator[Finding]:

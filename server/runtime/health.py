@@ -1,4 +1,4 @@
-"""Checks whether the database, the storage, the broker and the workers can be used."""
+"""Checks whether the database, the storage, the broker, the workers and the sweeper can be used."""
 
 import tempfile
 from collections.abc import Callable
@@ -19,7 +19,11 @@ WORKERS_KEY = "podium:workers"
 # The key of the Redis hash with the workers that take no jobs, because they cannot read the stored files. Earlier
 # versions of Podium ignore this key.
 STOPPED_KEY = "podium:stopped-workers"
+# Key of the Redis hash with the time of each sweeper's last successful sweep.
+SWEEPERS_KEY = "podium:sweepers"
 WORKER_SECONDS = 15
+# A sweeper counts as dead after this time. It is long, because a sweep of very many files takes minutes.
+SWEEPER_SECONDS = 300
 FORGOTTEN_SECONDS = 24 * 3600.0  # how long a crashed worker remains listed, in seconds
 TIMEOUT_SECONDS = 2
 
@@ -70,8 +74,17 @@ def storage() -> str:
 
 def worker_seconds() -> dict[str, float]:
     """Return the seconds since the last heartbeat of each worker, keyed by its name. Raises RedisError."""
+    return seconds_since(WORKERS_KEY)
+
+
+def sweeper_seconds() -> dict[str, float]:
+    """Return the seconds since the last successful sweep of each sweeper, keyed by its name. Raises RedisError."""
+    return seconds_since(SWEEPERS_KEY)
+
+
+def seconds_since(key: str) -> dict[str, float]:
     with redis() as client:
-        now, found = seconds_of(client.time()), client.hgetall(WORKERS_KEY)
+        now, found = seconds_of(client.time()), client.hgetall(key)
     return {name.decode(): max(0.0, now - float(at)) for name, at in found.items()}
 
 
@@ -81,11 +94,17 @@ def stopped_workers() -> set[str]:
         return {name.decode() for name in client.hgetall(STOPPED_KEY)}
 
 
-def forget(*names: str) -> None:
-    """Remove the named workers from the list of heartbeats and from that of stopped workers. Raises RedisError."""
+def note_sweep(name: str) -> None:
+    """Record that the sweeper with this name has cleaned up. Raises RedisError."""
     with redis() as client:
-        client.hdel(WORKERS_KEY, *names)
-        client.hdel(STOPPED_KEY, *names)
+        client.hset(SWEEPERS_KEY, name, seconds_of(client.time()))
+
+
+def forget(*names: str) -> None:
+    """Remove the named workers and sweepers from the lists of heartbeats and of stopped workers. Raises RedisError."""
+    with redis() as client:
+        for key in (WORKERS_KEY, STOPPED_KEY, SWEEPERS_KEY):
+            client.hdel(key, *names)
 
 
 def seconds_of(time: tuple[int, int]) -> float:
@@ -105,6 +124,17 @@ def worker(name: str = "") -> str:
     if not alive:
         return f"no heartbeat for {WORKER_SECONDS} s"
     return "takes no jobs, because it cannot read the stored files" if alive <= stopped else OK
+
+
+def sweeper(name: str = "") -> str:
+    """Return `ok` if the sweeper with this name, or any sweeper, has cleaned up lately, otherwise the problem."""
+    try:
+        found = sweeper_seconds()
+    except (RedisError, ValueError):
+        return "unknown while the broker does not respond"
+    limit = max(SWEEPER_SECONDS, 3 * settings.SWEEP_SECONDS)
+    is_alive = any(age < limit for one, age in found.items() if name in ("", one))
+    return OK if is_alive else f"no successful sweep for {limit} s"
 
 
 # The checks of everything that the web process needs. The broker and the workers are left out, because pages and

@@ -66,7 +66,7 @@ class ServiceCollector(Collector):
         yield gauge("podium_submissions", "Submissions by status and by cause of failure", outcomes, "status", "fault")
         head = Head.objects.values_list("number", flat=True).first() or 0
         yield gauge("podium_audit_entries", "Number of the last entry of the audit log", {(): head})
-        yield from workers()
+        yield from heartbeats()
 
 
 def maintenance(status: ScoringStatus) -> Iterator[Metric]:
@@ -76,16 +76,18 @@ def maintenance(status: ScoringStatus) -> Iterator[Metric]:
     yield gauge("podium_maintenance_overdue_seconds", "Time since the announced end of the maintenance", {(): overdue})
 
 
-def workers() -> Iterator[Metric]:
-    """Yield the metrics about the broker and, if the broker responds, those about the workers."""
+def heartbeats() -> Iterator[Metric]:
+    """Yield the metrics about the broker and, if the broker responds, those about the workers and sweepers."""
     try:
         ages = {(name,): seconds for name, seconds in health.worker_seconds().items()}
+        sweeps = {(name,): seconds for name, seconds in health.sweeper_seconds().items()}
         stopped = health.stopped_workers()
     except (RedisError, ValueError):
         yield gauge("podium_broker_up", "Whether Redis responds", {(): 0.0})
         return
     yield gauge("podium_broker_up", "Whether Redis responds", {(): 1.0})
     yield gauge("podium_worker_heartbeat_seconds", "Time since the last heartbeat of a worker", ages, "worker")
+    yield gauge("podium_sweeper_heartbeat_seconds", "Time since the last sweep of a sweeper", sweeps, "sweeper")
     taking = {(name,): float(name not in stopped) for (name,) in ages}
     yield gauge("podium_worker_takes_jobs", "0 if the worker cannot read the stored files", taking, "worker")
 

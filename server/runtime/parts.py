@@ -85,9 +85,16 @@ def own_worker() -> str:
     return f"celery@{gethostname()}"
 
 
+def own_sweeper() -> str:
+    """Return the name under which the sweeper on this host sends heartbeats."""
+    return f"sweeper@{gethostname()}"
+
+
 def readiness(parts: Iterable[str]) -> dict[str, str]:
     """Check whether the given parts work on this host. Return `ok` or the problem for each check, keyed by name."""
     found = web_address.readiness() if "web" in parts else {}
     if "worker" in parts:
         found["worker"] = health.worker(own_worker())
+    if "sweeper" in parts:
+        found["sweeper"] = health.sweeper(own_sweeper())
     return found

@@ -18,7 +18,7 @@ from redis import Redis, RedisError
 from server.celery import app as celery_app
 from server.runtime import broker, health, home, joining, schema, shared_keys, startup_checks, web_address
 from server.runtime.home import NotAvailable, NotStarted
-from server.runtime.parts import PARTS, Program, own_worker, readiness
+from server.runtime.parts import PARTS, Program, own_sweeper, own_worker, readiness
 from server.runtime.processes import ServiceProcess
 from server.runtime.setting_warnings import setting_warnings
 
@@ -86,11 +86,12 @@ class Service:
         measured = str(home.measurements_folder())
         shared = {"PODIUM_HOME": str(settings.PODIUM_HOME), "REDIS_URL": url, "PROMETHEUS_MULTIPROC_DIR": measured}
         environment = {**os.environ, **shared}
-        # Delete the last heartbeat of an earlier worker on this host. If that worker was killed, its heartbeat would
-        # make the new worker appear ready.
-        if "worker" in self.parts:
+        # Delete the heartbeats of an earlier worker and sweeper on this host. If they were killed, their heartbeats
+        # would make the new ones appear ready.
+        own = {"worker": own_worker(), "sweeper": own_sweeper()}
+        if names := [name for part, name in own.items() if part in self.parts]:
             with suppress(RedisError):
-                health.forget(own_worker())
+                health.forget(*names)
         for part in self.parts:
             for name, program in PARTS[part]().items():
                 self.add(name, program, environment)

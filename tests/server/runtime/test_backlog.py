@@ -55,8 +55,16 @@ def test_a_team_that_waits_for_its_own_submission_is_not_delayed(client: Client,
     assert scoring(client) == ("normal", 0)
 
 
-def leased() -> dict[str, Any]:
-    return {"lease_token": uuid4(), "lease_until": database_now() + timedelta(seconds=60)}
+def test_a_team_whose_worker_died_is_waiting(client: Client, make: Make) -> None:
+    phase = make.phase()
+    team = make.team(phase.challenge)
+    make.submission(phase, team, **ago(600))
+    make.submission(phase, team, status=Status.RUNNING, **leased(-60))
+    assert scoring(client) == ("delayed", 600)
+
+
+def leased(seconds: float = 60) -> dict[str, Any]:
+    return {"lease_token": uuid4(), "lease_until": database_now() + timedelta(seconds=seconds)}
 
 
 def test_a_postponed_submission_is_not_a_delay(client: Client, make: Make) -> None:

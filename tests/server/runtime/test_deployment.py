@@ -15,8 +15,9 @@ from server.middleware import FORM_BYTES
 from server.runtime import doctor, health
 from server.runtime.home import NotAvailable
 from server.runtime.management.commands import ready
-from server.runtime.parts import PARTS
+from server.runtime.parts import PARTS, own_sweeper
 from server.stored_files.address import parsed
+from tests.server.runtime.test_health import FakeRedis
 
 ROOT = Path(__file__).parents[3]
 DEPLOY = ROOT / "deploy"
@@ -173,6 +174,14 @@ def test_ready_exits_with_1_if_something_is_missing(
     assert seen == code
 
 
-@pytest.mark.django_db
-def test_the_sweeper_is_ready_if_it_can_use_the_database() -> None:
-    call_command("ready", "--only", "sweeper")
+@pytest.mark.parametrize(("age", "code"), [(10.0, 0), (1000.0, 1)])
+def test_the_sweeper_is_ready_if_it_has_cleaned_up_lately(
+    age: float, code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(health, "redis", lambda: FakeRedis(sweepers={own_sweeper(): age}))
+    seen = 0
+    try:
+        call_command("ready", "--only", "sweeper")
+    except CommandError as error:
+        seen = error.returncode
+    assert seen == code

@@ -12,8 +12,9 @@ from django.db.migrations.recorder import MigrationRecorder
 from pytest_django import Settings
 
 from server.clock import database_now
-from server.runtime import doctor, joining
+from server.runtime import doctor, health, joining
 from server.runtime.doctor import ADVICE, ERROR, OK, Finding
+from tests.server.runtime.test_health import FakeRedis
 
 
 def found(findings: Iterator[Finding], subject: str) -> list[tuple[str, str]]:
@@ -82,6 +83,16 @@ def test_a_broker_that_does_not_respond_is_an_error(settings: Settings, monkeypa
     ((level, sentence),) = found(doctor.check_broker(usable=False), "broker")
     assert level == ERROR
     assert "hunter2" not in sentence
+
+
+@pytest.mark.parametrize(("sweepers", "level"), [({}, ERROR), ({"sweeper@a": 10.0}, OK), ({"sweeper@a": 1e4}, ERROR)])
+def test_a_missing_sweeper_is_an_error(
+    sweepers: dict[str, float], level: str, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.REDIS_URL = "redis://cache"
+    monkeypatch.setattr(doctor, "broker_error", lambda url: "")
+    monkeypatch.setattr(health, "redis", lambda: FakeRedis(sweepers=sweepers))
+    assert [seen for seen, _ in found(doctor.check_broker(usable=False), "sweeper")] == [level]
 
 
 def test_a_mail_server_that_refuses_connections_is_an_error(

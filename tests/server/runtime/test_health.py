@@ -16,11 +16,11 @@ from server.runtime import health
 class FakeRedis:
     """A fake Redis that maps the names of workers to the seconds since their last heartbeat.
 
-    The workers named in `stopped` take no jobs.
+    The workers named in `stopped` take no jobs. `sweepers` has the seconds since the last sweep of each sweeper.
     """
 
-    def __init__(self, *stopped: str, **ages: float) -> None:
-        self.ages, self.stopped = ages, stopped
+    def __init__(self, *stopped: str, sweepers: dict[str, float] | None = None, **ages: float) -> None:
+        self.ages, self.stopped, self.sweepers = ages, stopped, sweepers or {}
 
     def __enter__(self) -> "FakeRedis":
         return self
@@ -34,7 +34,8 @@ class FakeRedis:
     def hgetall(self, key: str) -> dict[bytes, bytes]:
         if key == health.STOPPED_KEY:
             return {name.encode(): b"1000000.5" for name in self.stopped}
-        return {name.encode(): str(1_000_000.5 - age).encode() for name, age in self.ages.items()}
+        ages = self.sweepers if key == health.SWEEPERS_KEY else self.ages
+        return {name.encode(): str(1_000_000.5 - age).encode() for name, age in ages.items()}
 
 
 def refuse() -> FakeRedis:
@@ -84,9 +85,33 @@ def test_workers_that_cannot_read_the_stored_files_are_not_ready(
     assert (health.worker("celery@a") == "ok") == ("celery@a" not in stopped)
 
 
-def test_without_the_broker_the_state_of_workers_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("sweepers", "any_sweeper", "this_sweeper"),
+    [
+        ({}, False, False),
+        ({"sweeper@a": 250.0}, True, True),
+        ({"sweeper@b": 3.0}, True, False),
+        ({"sweeper@a": 350.0}, False, False),
+    ],
+)
+def test_a_sweeper_is_ready_if_it_has_cleaned_up_lately(
+    sweepers, any_sweeper, this_sweeper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(health, "redis", lambda: FakeRedis(sweepers=sweepers))
+    assert (health.sweeper() == "ok", health.sweeper("sweeper@a") == "ok") == (any_sweeper, this_sweeper)
+
+
+def test_a_sweeper_with_long_pauses_is_ready_between_its_sweeps(
+    monkeypatch: pytest.MonkeyPatch, settings: Settings
+) -> None:
+    settings.SWEEP_SECONDS = 200
+    monkeypatch.setattr(health, "redis", lambda: FakeRedis(sweepers={"sweeper@a": 450.0}))
+    assert health.sweeper() == "ok"
+
+
+def test_without_the_broker_the_state_of_workers_and_sweepers_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(health, "redis", refuse)
-    assert health.worker() == "unknown while the broker does not respond"
+    assert health.worker() == health.sweeper() == "unknown while the broker does not respond"
 
 
 def unready(client: Client) -> set[str]:

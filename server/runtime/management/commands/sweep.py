@@ -4,12 +4,16 @@ import logging
 import signal
 import sys
 import time
+from contextlib import suppress
 from typing import Any, NoReturn
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 from django.db import DatabaseError, InterfaceError, close_old_connections
+from redis import RedisError
 
+from server.runtime import health
+from server.runtime.parts import own_sweeper
 from server.submissions.services.sweeping import SweepResult, sweep
 
 FILES_SECONDS = 600  # Folders are checked less often than the database, because they may contain very many files.
@@ -42,16 +46,29 @@ def sweep_forever() -> NoReturn:
     """Clean up regularly until SIGTERM is received. If the database or the broker does not respond, try again later."""
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
     files_after = 0.0
-    while True:
-        time.sleep(settings.SWEEP_SECONDS)
-        close_old_connections()
-        files = time.monotonic() >= files_after
-        try:
-            swept = sweep(files=files)
-        except (DatabaseError, InterfaceError, OSError) as error:
-            log.warning("the sweep failed and will be tried again: %s", error)
-            continue
-        if files:
-            files_after = time.monotonic() + FILES_SECONDS
-        if swept != SweepResult():
-            log.info(in_words(swept))
+    try:
+        while True:
+            close_old_connections()
+            files = time.monotonic() >= files_after
+            if sweep_once(files=files) and files:
+                files_after = time.monotonic() + FILES_SECONDS
+            time.sleep(settings.SWEEP_SECONDS)
+    finally:
+        with suppress(RedisError, ValueError):
+            health.forget(own_sweeper())
+
+
+def sweep_once(*, files: bool) -> bool:
+    """Clean up, and send a heartbeat. Return False if cleaning up failed and will be tried again."""
+    try:
+        swept = sweep(files=files)
+    except (DatabaseError, InterfaceError, OSError) as error:
+        log.warning("the sweep failed and will be tried again: %s", error)
+        return False
+    if swept != SweepResult():
+        log.info(in_words(swept))
+    try:
+        health.note_sweep(own_sweeper())
+    except (RedisError, ValueError) as error:
+        log.warning("the broker does not respond: %s", error)
+    return True
