@@ -8,8 +8,6 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 from django.db import DatabaseError, OperationalError
 
-from server.runtime.startup_checks import failed_start, lacks_tables
-
 WRONG_USAGE = 64
 # The web server or other users of the repository must be able to read the files that these commands write.
 READ_BY_OTHERS = {"collectstatic", "makemigrations"}
@@ -20,6 +18,9 @@ if __name__ == "__main__":
         os.umask(0o077)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "server.settings")
     try:
+        # This import reads .env, which may be unreadable or faulty.
+        from server.runtime.startup_checks import failed_start, lacks_tables
+
         execute_from_command_line(sys.argv)
     except ImproperlyConfigured as error:
         if "--traceback" in sys.argv:

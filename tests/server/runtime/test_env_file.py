@@ -1,6 +1,9 @@
 """A .env file that cannot be read completely is refused, and `doctor` lists the lines that have no effect."""
 
 import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +12,7 @@ from pytest_django import Settings
 
 from server.runtime import doctor
 from server.runtime.env_file import names_in, read_env_file
+from server.runtime.environment import BASE_DIR
 
 
 def test_a_missing_file_sets_nothing(tmp_path: Path) -> None:
@@ -46,6 +50,23 @@ def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
     path.write_bytes(b"A=\xff\n")
     with pytest.raises(ImproperlyConfigured, match="UTF-8"):
         read_env_file(path)
+
+
+@pytest.mark.parametrize("words", [("up", "--only", "worker"), ("check",)])
+def test_a_command_explains_a_faulty_file_in_one_line(words: tuple[str, ...], tmp_path: Path) -> None:
+    """The file is next to manage.py, so the command runs in a copy of the code."""
+    shutil.copy(BASE_DIR / "manage.py", tmp_path)
+    left_out = shutil.ignore_patterns("static", "templates", "migrations", "__pycache__")
+    shutil.copytree(BASE_DIR / "server", tmp_path / "server", ignore=left_out)
+    (tmp_path / ".env").write_text("EMAIL_HOST hunter2\n")
+    told = {name: value for name, value in os.environ.items() if name not in ("DJANGO_SETTINGS_MODULE", "PYTHONPATH")}
+    done = subprocess.run(
+        [sys.executable, "manage.py", *words], cwd=tmp_path, env=told, capture_output=True, text=True, timeout=60
+    )
+    assert (done.returncode, done.stderr.splitlines()) == (
+        64,
+        [f"{tmp_path / '.env'}, line 1: expected NAME=VALUE, or a comment that starts with #."],
+    )
 
 
 def test_the_doctor_names_settings_that_do_not_exist(
