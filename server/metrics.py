@@ -62,6 +62,7 @@ stage_seconds = Histogram(
     buckets=SCORING_SECONDS,
 )
 storage_errors = Counter("podium_storage_errors", "Jobs that were postponed because a stored file could not be used")
+file_sweep_errors = Counter("podium_file_sweep_errors", "Times that the sweeper could not check the stored files")
 truth_copies = Counter(
     "podium_truth_copies", "Events in a worker's ground truth cache: found, downloaded or removed", ["event"]
 )

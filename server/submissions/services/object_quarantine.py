@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from django.core.files.storage import default_storage
 
+from server import metrics
 from server.challenges.truth_storage import truth_storage
 from server.stored_files.copies import in_objects
 from server.stored_files.failures import StoreUnavailable
@@ -50,10 +51,7 @@ class QuarantinedObject(QuarantinedFile):
         return True
 
     def restore(self) -> bool:
-        if self.storage.exists(self.target) or not self.storage.exists(self.key):
-            return False
-        self.storage.move(self.key, self.target)
-        return True
+        return not self.storage.exists(self.target) and moved(self.storage, self.key, self.target)
 
 
 def joined(*parts: str) -> str:
@@ -75,13 +73,13 @@ def sweep() -> tuple[int, int, int]:
     try:
         isolated = 0
         for storage, folder, name in unknown_names():
-            isolate(storage, folder, name)
-            isolated += 1
+            isolated += isolate(storage, folder, name)
         restored = [one.restore() for one in quarantined() if one.known]
         expired = [one for one in quarantined() if one.until < quarantine.today() and not one.is_needed]
         for one in expired:
             one.storage.delete(one.key)
     except StoreUnavailable as error:
+        metrics.file_sweep_errors.inc()
         log.error("alarm: files without rows were not looked for: %s", error.strerror)
         return 0, 0, 0
     return isolated, sum(restored), len(expired)
@@ -97,9 +95,18 @@ def unknown_names() -> Iterator[tuple["ObjectStorage", StoredFolder, str]]:
             yield from ((storage, folder, name) for name in old if name not in known)
 
 
-def isolate(storage: "ObjectStorage", folder: StoredFolder, name: str) -> None:
+def isolate(storage: "ObjectStorage", folder: StoredFolder, name: str) -> bool:
     day = quarantine.today().isoformat()
-    storage.move(joined(folder.folder, name), joined(FOLDER, folder.folder, day, name))
+    return moved(storage, joined(folder.folder, name), joined(FOLDER, folder.folder, day, name))
+
+
+def moved(storage: "ObjectStorage", source: str, target: str) -> bool:
+    """Rename a file. Return False if it is gone, for example because another sweeper has moved it."""
+    try:
+        storage.move(source, target)
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def quarantined() -> list[QuarantinedObject]:

@@ -34,11 +34,14 @@ class SweepResult:
 
 
 def sweep(*, files: bool = True) -> SweepResult:
-    """Clean up once. Several sweepers may run at the same time. If `files` is false, only database rows are checked."""
+    """Clean up once. Several sweepers may run at the same time. If `files` is false, only database rows are checked.
+
+    Files are checked last, because the rest does not depend on the storage.
+    """
     requeued, failed = end_expired_leases()
     resent = resend_lost_messages(Submission) + resend_lost_messages(Rerun)
-    found = sweep_files() if files else SweepResult()
     swept.send(Submission)
+    found = sweep_files() if files else SweepResult()
     return replace(found, requeued=requeued, failed=failed, resent=resent)
 
 

@@ -194,6 +194,24 @@ class TestQuarantine:
         assert object_quarantine.sweep() == (0, 0, 1)
         assert object_quarantine.quarantined() == []
 
+    def test_a_file_that_another_sweeper_has_moved_meanwhile_is_left_out(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The other sweeper moves the first file after this one has listed both files."""
+        for name in "ab":
+            default_storage.save(f"submissions/stray-{name}", ContentFile(b"content"))
+        unknown = [*object_quarantine.unknown_names()]
+        object_quarantine.isolate(*unknown[0])
+        monkeypatch.setattr(object_quarantine, "unknown_names", lambda: iter(unknown))
+        assert object_quarantine.sweep() == (1, 0, 0)
+        assert len(object_quarantine.quarantined()) == 2
+
+    def test_a_file_that_another_sweeper_has_restored_meanwhile_is_not_restored_again(self) -> None:
+        default_storage.save("submissions/stray", ContentFile(b"content"))
+        object_quarantine.sweep()
+        (first,), (second,) = object_quarantine.quarantined(), object_quarantine.quarantined()
+        assert first.restore()
+        in_objects(default_storage).delete(first.target)
+        assert not second.restore()
+
     def test_nothing_is_done_if_the_storage_does_not_respond(
         self, line: Line, caplog: pytest.LogCaptureFixture
     ) -> None:

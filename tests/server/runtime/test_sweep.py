@@ -1,15 +1,19 @@
 """The sweeper sends a heartbeat after each successful sweep, and none after a sweep that failed."""
 
+import errno
 import signal
 from collections.abc import Iterator
 
 import pytest
 from django.db import OperationalError
+from prometheus_client import REGISTRY
 from redis import ConnectionError as NoRedis
 
 from server.runtime import health
 from server.runtime.management.commands import sweep as command
 from server.runtime.parts import own_sweeper
+from server.submissions.models import Submission
+from server.submissions.services import sweeping
 from server.submissions.services.sweeping import SweepResult
 
 
@@ -19,6 +23,7 @@ def noted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     names: list[str] = []
     monkeypatch.setattr(health, "note_sweep", names.append)
     monkeypatch.setattr(command, "sweep", lambda **options: SweepResult())
+    monkeypatch.setattr(command, "sweep_files", SweepResult)
     return names
 
 
@@ -30,7 +35,7 @@ def handler() -> Iterator[None]:
 
 
 def test_a_successful_sweep_is_noted(noted: list[str]) -> None:
-    assert command.sweep_once(files=False)
+    assert command.sweep_rows()
     assert noted == [own_sweeper()]
 
 
@@ -39,7 +44,7 @@ def test_a_sweep_that_fails_is_not_noted_and_is_repeated(noted: list[str], monke
         raise OperationalError("the server closed the connection")
 
     monkeypatch.setattr(command, "sweep", fail)
-    assert not command.sweep_once(files=False)
+    assert not command.sweep_rows()
     assert noted == []
 
 
@@ -48,7 +53,33 @@ def test_a_sweep_succeeds_without_the_broker(noted: list[str], monkeypatch: pyte
         raise NoRedis("connection refused")
 
     monkeypatch.setattr(health, "note_sweep", fail)
-    assert command.sweep_once(files=False)
+    assert command.sweep_rows()
+
+
+def test_a_storage_that_cannot_be_read_is_counted_and_does_not_end_the_sweeper(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail() -> SweepResult:
+        raise OSError(errno.ESTALE, "Stale file handle")
+
+    monkeypatch.setattr(command, "sweep_files", fail)
+    before = REGISTRY.get_sample_value("podium_file_sweep_errors_total") or 0.0
+    command.sweep_stored_files()
+    assert REGISTRY.get_sample_value("podium_file_sweep_errors_total") == before + 1
+    assert "alarm" in caplog.text
+
+
+@pytest.mark.django_db
+def test_rows_are_cleaned_up_although_the_storage_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> SweepResult:
+        raise OSError(errno.ESTALE, "Stale file handle")
+
+    received: list[object] = []
+    monkeypatch.setattr(sweeping, "sweep_files", fail)
+    monkeypatch.setattr(sweeping.swept, "send", received.append)
+    with pytest.raises(OSError, match="Stale"):
+        sweeping.sweep()
+    assert received == [Submission]
 
 
 @pytest.mark.usefixtures("handler")

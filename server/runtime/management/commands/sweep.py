@@ -12,9 +12,10 @@ from django.core.management.base import BaseCommand, CommandParser
 from django.db import DatabaseError, InterfaceError, close_old_connections
 from redis import RedisError
 
+from server import metrics
 from server.runtime import health
 from server.runtime.parts import own_sweeper
-from server.submissions.services.sweeping import SweepResult, sweep
+from server.submissions.services.sweeping import SweepResult, sweep, sweep_files
 
 FILES_SECONDS = 600  # Folders are checked less often than the database, because they may contain very many files.
 
@@ -49,8 +50,8 @@ def sweep_forever() -> NoReturn:
     try:
         while True:
             close_old_connections()
-            files = time.monotonic() >= files_after
-            if sweep_once(files=files) and files:
+            if sweep_rows() and time.monotonic() >= files_after:
+                sweep_stored_files()
                 files_after = time.monotonic() + FILES_SECONDS
             time.sleep(settings.SWEEP_SECONDS)
     finally:
@@ -58,17 +59,29 @@ def sweep_forever() -> NoReturn:
             health.forget(own_sweeper())
 
 
-def sweep_once(*, files: bool) -> bool:
-    """Clean up, and send a heartbeat. Return False if cleaning up failed and will be tried again."""
+def sweep_rows() -> bool:
+    """Clean up the database, and send a heartbeat. Return False if cleaning up failed and will be tried again."""
     try:
-        swept = sweep(files=files)
+        note(sweep(files=False))
     except (DatabaseError, InterfaceError, OSError) as error:
         log.warning("the sweep failed and will be tried again: %s", error)
         return False
-    if swept != SweepResult():
-        log.info(in_words(swept))
     try:
         health.note_sweep(own_sweeper())
     except (RedisError, ValueError) as error:
         log.warning("the broker does not respond: %s", error)
     return True
+
+
+def sweep_stored_files() -> None:
+    """Clean up the stored files. If this fails, as while a network file system is away, rows are still cleaned up."""
+    try:
+        note(sweep_files())
+    except (DatabaseError, InterfaceError, OSError) as error:
+        metrics.file_sweep_errors.inc()
+        log.error("alarm: the stored files could not be checked and will be checked again later: %s", error)
+
+
+def note(swept: SweepResult) -> None:
+    if swept != SweepResult():
+        log.info(in_words(swept))
