@@ -23,7 +23,6 @@ class Liveness(bootsteps.StartStopStep):
     requires = ("celery.worker.components:Timer",)
 
     def start(self, worker: Any) -> None:
-        forget_lost()
         renew(worker.hostname)
         worker.timer.call_repeatedly(health.WORKER_SECONDS / 3, renew, args=(worker.hostname,))
 
@@ -48,20 +47,9 @@ def write(client: Redis, name: str) -> None:
         client.hdel(health.STOPPED_KEY, name)
 
 
-def forget(*names: str) -> None:
-    """Remove workers from the lists in Redis. Otherwise, workers that were shut down would be reported as missing."""
-    if not names:
-        return
+def forget(name: str) -> None:
+    """Remove a worker from the lists in Redis. Otherwise, a worker that was shut down would be reported as missing."""
     try:
-        health.forget(*names)
+        health.forget(name)
     except (RedisError, ValueError) as error:
         log.warning("the broker does not respond: %s", error)
-
-
-def forget_lost() -> None:
-    try:
-        ages = health.worker_seconds()
-    except (RedisError, ValueError) as error:
-        log.warning("the broker does not respond: %s", error)
-    else:
-        forget(*(name for name, age in ages.items() if age > health.FORGOTTEN_SECONDS))

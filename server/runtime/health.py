@@ -24,7 +24,7 @@ SWEEPERS_KEY = "podium:sweepers"
 WORKER_SECONDS = 15
 # A sweeper counts as dead after this time. It is long, because a sweep of very many files takes minutes.
 SWEEPER_SECONDS = 300
-FORGOTTEN_SECONDS = 24 * 3600.0  # how long a crashed worker remains listed, in seconds
+FORGOTTEN_SECONDS = 24 * 3600.0  # how long a crashed worker or sweeper remains listed, in seconds
 TIMEOUT_SECONDS = 2
 
 OK = "ok"
@@ -95,9 +95,15 @@ def stopped_workers() -> set[str]:
 
 
 def note_sweep(name: str) -> None:
-    """Record that the sweeper with this name has cleaned up. Raises RedisError."""
+    """Record that the sweeper with this name has cleaned up, and forget those that crashed long ago. Raises RedisError.
+
+    Otherwise, workers and sweepers that will never come back would be reported as lost forever.
+    """
     with redis() as client:
         client.hset(SWEEPERS_KEY, name, seconds_of(client.time()))
+    ages = worker_seconds() | sweeper_seconds()
+    if lost := [one for one, age in ages.items() if age > FORGOTTEN_SECONDS]:
+        forget(*lost)
 
 
 def forget(*names: str) -> None:

@@ -88,8 +88,10 @@ def heartbeats() -> Iterator[Metric]:
     yield gauge("podium_broker_up", "Whether Redis responds", {(): 1.0})
     yield gauge("podium_worker_heartbeat_seconds", "Time since the last heartbeat of a worker", ages, "worker")
     yield gauge("podium_sweeper_heartbeat_seconds", "Time since the last sweep of a sweeper", sweeps, "sweeper")
-    taking = {(name,): float(name not in stopped) for (name,) in ages}
-    yield gauge("podium_worker_takes_jobs", "0 if the worker cannot read the stored files", taking, "worker")
+    # A worker that has crashed neither takes jobs nor lacks storage. `podium_worker_heartbeat_seconds` shows it.
+    taking = {(name,): float(name not in stopped) for (name,), age in ages.items() if age < health.WORKER_SECONDS}
+    meaning = "0 if the worker, which sends heartbeats, cannot read the stored files"
+    yield gauge("podium_worker_takes_jobs", meaning, taking, "worker")
 
 
 def gauge(name: str, meaning: str, values: Mapping[Any, float], *labels: str) -> Metric:

@@ -21,6 +21,9 @@ class FakeRedis:
     def time(self) -> tuple[int, int]:
         return 1_000_000, 0
 
+    def hgetall(self, key: str) -> dict[bytes, bytes]:
+        return {name.encode(): str(value).encode() for name, value in self.hashes.get(key, {}).items()}
+
     def hset(self, key: str, name: str, value: float) -> None:
         self.hashes.setdefault(key, {})[name] = value
 
@@ -53,3 +56,18 @@ def test_a_worker_that_ends_is_no_longer_listed(client: FakeRedis, monkeypatch: 
     liveness.renew("celery@a")
     liveness.forget("celery@a")
     assert client.hashes == {health.WORKERS_KEY: {}, health.STOPPED_KEY: {}}
+
+
+def test_the_sweeper_forgets_workers_and_sweepers_that_crashed_more_than_a_day_ago(client: FakeRedis) -> None:
+    now, lost = 1_000_000.0, 1_000_000.0 - health.FORGOTTEN_SECONDS - 1
+    client.hashes = {
+        health.WORKERS_KEY: {"celery@a": now - 3600, "celery@b": lost},
+        health.STOPPED_KEY: {"celery@b": lost},
+        health.SWEEPERS_KEY: {"sweeper@b": lost},
+    }
+    health.note_sweep("sweeper@a")
+    assert client.hashes == {
+        health.WORKERS_KEY: {"celery@a": now - 3600},
+        health.STOPPED_KEY: {},
+        health.SWEEPERS_KEY: {"sweeper@a": now},
+    }

@@ -98,6 +98,17 @@ def test_a_worker_without_storage_and_postponed_jobs_are_measured(make: Make, mo
 
 
 @pytest.mark.django_db
+def test_a_worker_that_crashed_without_storage_is_lost_and_no_longer_without_storage(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ages = {"celery@a": 3.0, "celery@b": 259_200.0, "celery@c": 259_200.0}
+    monkeypatch.setattr(health, "redis", lambda: FakeRedis("celery@b", **ages))
+    found = values()
+    assert found["podium_worker_heartbeat_seconds", "celery@b"] == pytest.approx(259_200.0)
+    assert [name[1] for name in found if name[0] == "podium_worker_takes_jobs"] == ["celery@a"]
+
+
+@pytest.mark.django_db
 def test_failures_are_measured_before_the_first_one() -> None:
     assert values()["podium_submissions", "platform", "failed"] == 0
 
