@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
+from django.dispatch import Signal
 
 from server.accounts.models import User
 from server.audit.actors import acting, shell_actor, user_actor
@@ -15,6 +16,8 @@ NO_SPACE = (
     "There is no space left on the disk that holds the files or the database. No partial changes were "
     "saved. Free some space and run the same command again."
 )
+# Sent before an audited command runs. A receiver raises CommandError to refuse the command.
+starts = Signal()
 # Command-line arguments are limited to 10,000 characters, because SQLite cannot compare strings that are much longer.
 TEXT_CHARACTERS = 10_000
 
@@ -58,8 +61,12 @@ class AuditedCommand(BaseCommand):
 
     Arguments without a type are validated by `text_argument`, and paths by `path_argument`. If the disk is full, the
     command prints an error message and exits with status 1.
+
+    On a host whose AUDIT_KEY is not that of the installation, only commands with `accepts_other_keys` run, because
+    entries that are written there could never be verified.
     """
 
+    accepts_other_keys = False
     person: User | None = None
 
     def create_parser(self, *words: Any, **options: Any) -> Any:
@@ -75,6 +82,7 @@ class AuditedCommand(BaseCommand):
         return parser
 
     def execute(self, *words: Any, **options: Any) -> str | None:
+        starts.send(type(self))
         username = options.get("acts_for")
         self.person = User.objects.filter(username__iexact=username, is_active=True).first() if username else None
         if username is not None and self.person is None:

@@ -15,5 +15,7 @@ class RuntimeConfig(AppConfig):
         import_module("server.organize.services.kits")
         import_module("server.organize.services.old_files")
         import_module("server.organize.services.publishing")
+        # Importing this module connects its receiver to the signal that audited commands send.
+        import_module("server.runtime.shared_keys")
         # The settings module cannot check the email backend, because importing the backend may require the settings.
         refuse_unless_mail_backend("EMAIL_BACKEND", settings.EMAIL_BACKEND)

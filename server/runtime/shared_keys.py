@@ -7,9 +7,15 @@ key.
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from typing import Any
 
 from django.conf import settings
+from django.core.management.base import CommandError
+from django.db import DatabaseError
+from django.dispatch import receiver
 
+from server.accounts.audited_command import AuditedCommand, starts
 from server.runtime.joining import WrongInstallation
 from server.runtime.models import SharedKey
 
@@ -53,6 +59,17 @@ def check(*, first: bool) -> None:
         raise WrongInstallation(explanation(names))
     if first:
         note(name for name, own in fingerprints().items() if known.get(name) != own)
+
+
+@receiver(starts)
+def refuse_other_audit_key(sender: type[AuditedCommand], **signal: Any) -> None:
+    """Raise CommandError if a command would write audit entries with a key that is not that of the installation."""
+    names: list[str] = []
+    # If the fingerprints cannot be read, the command itself explains what is wrong with the database.
+    with suppress(DatabaseError):
+        names = differing(of_installation())
+    if "AUDIT_KEY" in names and not sender.accepts_other_keys:
+        raise CommandError(explanation(names), returncode=WrongInstallation.returncode)
 
 
 def note(names: Iterable[str]) -> None:

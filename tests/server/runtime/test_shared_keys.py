@@ -1,9 +1,10 @@
 """A process whose secret keys differ from those of the installation does not start, and `doctor` reports it."""
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError, call_command, get_commands, load_command_class
 from pytest_django import Settings
 
+from server.accounts.models import User
 from server.audit.models import Entry
 from server.organize.services import signing_keys
 from server.runtime import doctor, shared_keys
@@ -38,6 +39,35 @@ def test_another_key_is_refused_by_name_and_without_its_value(name: str, first: 
     assert ("SECRET_KEY_FALLBACKS" in str(refused.value)) == (name == "SECRET_KEY")
     assert OTHER not in str(refused.value)
     assert doctor.check_keys().level == doctor.ERROR
+
+
+@pytest.mark.parametrize(
+    "words", [("createsuperuser", "--noinput", "--username=ada", "--email=ada@example.org"), ("verify_audit",)]
+)
+def test_a_command_with_another_audit_key_is_refused_before_it_writes_an_entry(
+    words: tuple[str, ...], settings: Settings
+) -> None:
+    shared_keys.check(first=True)
+    settings.AUDIT_KEY = OTHER
+    with pytest.raises(CommandError, match="AUDIT_KEY") as refused:
+        call_command(*words)
+    assert refused.value.returncode == WRONG_CONFIGURATION
+    assert not Entry.objects.exists()
+    assert not User.objects.exists()
+
+
+def test_a_command_with_another_signing_key_is_not_refused(settings: Settings) -> None:
+    """The command `signing_key --replace` runs with the new key."""
+    shared_keys.check(first=True)
+    settings.SIGNING_KEY = OTHER
+    call_command("signing_key")
+
+
+def test_only_commands_that_handle_other_keys_accept_them() -> None:
+    ours = {name: app for name, app in get_commands().items() if str(app).startswith("server.")}
+    commands = {name: load_command_class(app, name) for name, app in ours.items()}
+    accepting = {name for name, one in commands.items() if getattr(one, "accepts_other_keys", False)}
+    assert accepting == {"shared_keys", "backup"}
 
 
 def test_a_key_of_an_earlier_version_is_stored_when_a_web_part_starts() -> None:

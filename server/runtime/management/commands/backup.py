@@ -26,6 +26,7 @@ SECRETS = (
 
 
 class Command(AuditedCommand):
+    accepts_other_keys = True  # The command writes no audit entry.
     help = (
         "Copy the database, uploads, ground truths and the records of the audit log into a new folder. The "
         f"service can keep running. The exit status is {INCOMPLETE} if a file that the database refers to is "

@@ -13,6 +13,7 @@ from server.runtime import shared_keys
 
 
 class Command(AuditedCommand):
+    accepts_other_keys = True
     help = (
         "Compare SECRET_KEY, AUDIT_KEY and SIGNING_KEY of this host with the fingerprints of the installation's "
         "keys in the database. The exit status is 1 if a key differs. In that case, no part of the service "
