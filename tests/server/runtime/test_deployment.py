@@ -124,6 +124,11 @@ def test_a_worker_may_take_longer_to_stop_than_its_longest_scoring(services: dic
     assert int(services["worker"]["stop_grace_period"].removesuffix("h")) * 3600 > settings.EVALUATION_WALL_SECONDS
 
 
+def test_only_podium_reads_the_settings_of_the_unit() -> None:
+    """systemd reads such a file by other rules, and its values would take precedence."""
+    assert re.findall(r"^Environment.*", UNIT.read_text(), re.MULTILINE) == []
+
+
 def test_the_unit_starts_after_network_file_systems() -> None:
     """A folder that is not mounted yet would end the part with an exit code after which it is not restarted."""
     assert "remote-fs.target" in re.findall(r"^After=(.*)", UNIT.read_text(), re.MULTILINE)[0].split()

@@ -11,7 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 from pytest_django import Settings
 
 from server.runtime import doctor
-from server.runtime.env_file import names_in, read_env_file
+from server.runtime.env_file import names_in, read_env_file, values_in
 from server.runtime.environment import BASE_DIR
 
 
@@ -36,6 +36,39 @@ def test_another_line_is_refused_by_its_number_without_its_content(line: str, tm
     with pytest.raises(ImproperlyConfigured, match="line 2") as refusal:
         read_env_file(path)
     assert "hunter2" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("line", ["TOKEN = hunter2", "TOKEN =hunter2", "TOKEN= hunter2", "export TOKEN\t=hunter2"])
+def test_spaces_around_the_equals_sign_are_refused_without_the_value(
+    line: str, tmp_path: Path, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / ".env"
+    path.write_text(f"# fine\n{line}\n")
+    with pytest.raises(ImproperlyConfigured, match=r"line 2: remove the spaces .* TOKEN") as refusal:
+        read_env_file(path)
+    assert "hunter2" not in "".join((str(refusal.value), caplog.text, *capsys.readouterr()))
+
+
+@pytest.mark.parametrize(
+    ("line", "value"),
+    [
+        ("A=key", "key"),
+        ("A=key  ", "key"),
+        ("  A=key\t", "key"),
+        ("A='key '", "key "),
+        ('A="a \\"b\\" c"', 'a "b" c'),
+        ("A=a\\bc", "a\\bc"),
+        ("A=a#b # c", "a#b # c"),
+        ("A=x=y", "x=y"),
+        ("A=", ""),
+        ("A=  ", ""),
+        ("A='", "'"),
+    ],
+)
+def test_a_value_is_the_rest_of_its_line_without_outer_spaces_and_quotes(line: str, value: str, tmp_path: Path) -> None:
+    path = tmp_path / ".env"
+    path.write_text(f"{line}\n")
+    assert values_in(path) == {"A": value}
 
 
 def test_a_file_that_this_user_cannot_read_is_refused(tmp_path: Path) -> None:
