@@ -1,6 +1,7 @@
 """Writes a heartbeat of the worker to Redis every few seconds, as long as the worker's event loop is running.
 
-A worker that cannot read the stored files also adds itself to the list of workers that take no jobs, in Redis.
+The evaluator's version is written with it, because leaderboards never show the scores of a worker that was forgotten in
+an upgrade. A worker that cannot read the stored files also adds itself to the list of workers that take no jobs.
 """
 
 import logging
@@ -10,6 +11,7 @@ from typing import Any
 from celery import bootsteps
 from redis import Redis, RedisError
 
+from evaluator import __version__
 from server.runtime import health
 
 log = logging.getLogger(__name__)
@@ -41,6 +43,7 @@ def renew(name: str) -> None:
 def write(client: Redis, name: str) -> None:
     now = health.seconds_of(client.time())
     client.hset(health.WORKERS_KEY, name, now)
+    client.hset(health.VERSIONS_KEY, name, __version__)
     if STOPPED[0]:
         client.hset(health.STOPPED_KEY, name, now)
     else:

@@ -7,6 +7,7 @@ import shutil
 import stat
 import time
 from collections.abc import Callable, Generator, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
@@ -17,7 +18,9 @@ from django.core.checks import WARNING, run_checks
 from django.core.files.storage import default_storage
 from django.core.mail import get_connection
 from django.db import DatabaseError, InterfaceError, connection
+from redis import RedisError
 
+from evaluator import __version__
 from server.challenges.truth_storage import storages
 from server.clock import database_now
 from server.maintenance import services as maintenance
@@ -224,16 +227,25 @@ def check_broker(*, usable: bool) -> Iterator[Finding]:
     if usable:
         check = partial(joining.check_broker, settings.REDIS_URL, first=False)
         yield from passes("broker", check, "Redis responds and belongs to this installation")
-    state = health.worker()
-    if state == health.OK:
-        yield Finding("worker", OK, "has sent a heartbeat")
-    else:
-        yield Finding("worker", ERROR, f"{state}. Start a worker: `manage.py up --only worker`.")
+    yield from check_workers()
     state = health.sweeper()
     if state == health.OK:
         yield Finding("sweeper", OK, "has cleaned up lately")
     else:
         yield Finding("sweeper", ERROR, f"{state}. Start a sweeper: `manage.py up --only sweeper`.")
+
+
+def check_workers() -> Iterator[Finding]:
+    state = health.worker()
+    if state == health.OK:
+        yield Finding("worker", OK, "has sent a heartbeat")
+    else:
+        yield Finding("worker", ERROR, f"{state}. Start a worker: `manage.py up --only worker`.")
+    with suppress(RedisError, ValueError):
+        for name, version in health.worker_versions().items():
+            if version != __version__:
+                advice = "Leaderboards never show the scores of an older version. Upgrade this worker."
+                yield Finding("worker", ERROR, f"{name} has the evaluator {version} instead of {__version__}. {advice}")
 
 
 def check_mail() -> Iterator[Finding]:

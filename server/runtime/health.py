@@ -19,6 +19,8 @@ WORKERS_KEY = "podium:workers"
 # The key of the Redis hash with the workers that take no jobs, because they cannot read the stored files. Earlier
 # versions of Podium ignore this key.
 STOPPED_KEY = "podium:stopped-workers"
+# The key of the Redis hash with the evaluator's version of each worker. Earlier versions of Podium ignore this key.
+VERSIONS_KEY = "podium:worker-versions"
 # Key of the Redis hash with the time of each sweeper's last successful sweep.
 SWEEPERS_KEY = "podium:sweepers"
 WORKER_SECONDS = 15
@@ -88,6 +90,14 @@ def seconds_since(key: str) -> dict[str, float]:
     return {name.decode(): max(0.0, now - float(at)) for name, at in found.items()}
 
 
+def worker_versions() -> dict[str, str]:
+    """Return the evaluator's version of each worker that sends heartbeats, keyed by its name. Raises RedisError."""
+    alive = [name for name, age in worker_seconds().items() if age < WORKER_SECONDS]
+    with redis() as client:
+        found = client.hgetall(VERSIONS_KEY)
+    return {name: found.get(name.encode(), b"unknown").decode() for name in alive}
+
+
 def stopped_workers() -> set[str]:
     """Return the names of workers that take no jobs because they cannot read the stored files. Raises RedisError."""
     with redis() as client:
@@ -107,9 +117,9 @@ def note_sweep(name: str) -> None:
 
 
 def forget(*names: str) -> None:
-    """Remove the named workers and sweepers from the lists of heartbeats and of stopped workers. Raises RedisError."""
+    """Remove the named workers and sweepers from all lists. Raises RedisError."""
     with redis() as client:
-        for key in (WORKERS_KEY, STOPPED_KEY, SWEEPERS_KEY):
+        for key in (WORKERS_KEY, STOPPED_KEY, VERSIONS_KEY, SWEEPERS_KEY):
             client.hdel(key, *names)
 
 

@@ -81,15 +81,17 @@ def heartbeats() -> Iterator[Metric]:
     try:
         ages = {(name,): seconds for name, seconds in health.worker_seconds().items()}
         sweeps = {(name,): seconds for name, seconds in health.sweeper_seconds().items()}
-        stopped = health.stopped_workers()
+        stopped, versions = health.stopped_workers(), health.worker_versions()
     except (RedisError, ValueError):
         yield gauge("podium_broker_up", "Whether Redis responds", {(): 0.0})
         return
     yield gauge("podium_broker_up", "Whether Redis responds", {(): 1.0})
     yield gauge("podium_worker_heartbeat_seconds", "Time since the last heartbeat of a worker", ages, "worker")
     yield gauge("podium_sweeper_heartbeat_seconds", "Time since the last sweep of a sweeper", sweeps, "sweeper")
+    info = dict.fromkeys(versions.items(), 1.0)
+    yield gauge("podium_worker_info", "The version of a worker's evaluator", info, "worker", "version")
     # A worker that has crashed neither takes jobs nor lacks storage. `podium_worker_heartbeat_seconds` shows it.
-    taking = {(name,): float(name not in stopped) for (name,), age in ages.items() if age < health.WORKER_SECONDS}
+    taking = {(name,): float(name not in stopped) for name in versions}
     meaning = "0 if the worker, which sends heartbeats, cannot read the stored files"
     yield gauge("podium_worker_takes_jobs", meaning, taking, "worker")
 

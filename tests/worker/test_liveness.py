@@ -2,6 +2,7 @@
 
 import pytest
 
+from evaluator import __version__
 from server.runtime import health
 from worker import liveness
 
@@ -10,7 +11,7 @@ class FakeRedis:
     """A fake Redis that stores hashes, and whose clock always shows the same time."""
 
     def __init__(self) -> None:
-        self.hashes: dict[str, dict[str, float]] = {}
+        self.hashes: dict[str, dict[str, float | str]] = {}
 
     def __enter__(self) -> "FakeRedis":
         return self
@@ -24,7 +25,7 @@ class FakeRedis:
     def hgetall(self, key: str) -> dict[bytes, bytes]:
         return {name.encode(): str(value).encode() for name, value in self.hashes.get(key, {}).items()}
 
-    def hset(self, key: str, name: str, value: float) -> None:
+    def hset(self, key: str, name: str, value: float | str) -> None:
         self.hashes.setdefault(key, {})[name] = value
 
     def hdel(self, key: str, *names: str) -> None:
@@ -49,13 +50,14 @@ def test_a_worker_without_storage_is_listed_until_it_can_read_the_files_again(
         listed.append("celery@a" in client.hashes.get(health.STOPPED_KEY, {}))
     assert listed == [False, True, True, False]
     assert set(client.hashes[health.WORKERS_KEY]) == {"celery@a"}
+    assert client.hashes[health.VERSIONS_KEY] == {"celery@a": __version__}
 
 
 def test_a_worker_that_ends_is_no_longer_listed(client: FakeRedis, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(liveness, "STOPPED", [1])
     liveness.renew("celery@a")
     liveness.forget("celery@a")
-    assert client.hashes == {health.WORKERS_KEY: {}, health.STOPPED_KEY: {}}
+    assert client.hashes == {health.WORKERS_KEY: {}, health.STOPPED_KEY: {}, health.VERSIONS_KEY: {}}
 
 
 def test_the_sweeper_forgets_workers_and_sweepers_that_crashed_more_than_a_day_ago(client: FakeRedis) -> None:

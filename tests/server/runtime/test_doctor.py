@@ -11,6 +11,7 @@ from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 from pytest_django import Settings
 
+from evaluator import __version__
 from server.clock import database_now
 from server.runtime import doctor, health, joining
 from server.runtime.doctor import ADVICE, ERROR, OK, Finding
@@ -83,6 +84,15 @@ def test_a_broker_that_does_not_respond_is_an_error(settings: Settings, monkeypa
     ((level, sentence),) = found(doctor.check_broker(usable=False), "broker")
     assert level == ERROR
     assert "hunter2" not in sentence
+
+
+def test_a_worker_with_another_version_of_the_evaluator_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    versions = {"celery@a": __version__, "celery@b": "0.9.0"}
+    ages = {"celery@a": 3.0, "celery@b": 3.0}
+    monkeypatch.setattr(health, "redis", lambda: FakeRedis(versions=versions, **ages))
+    (first, second) = found(doctor.check_workers(), "worker")
+    assert (first[0], second[0]) == (OK, ERROR)
+    assert second[1].startswith(f"celery@b has the evaluator 0.9.0 instead of {__version__}")
 
 
 @pytest.mark.parametrize(("sweepers", "level"), [({}, ERROR), ({"sweeper@a": 10.0}, OK), ({"sweeper@a": 1e4}, ERROR)])

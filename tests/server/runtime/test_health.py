@@ -16,11 +16,18 @@ from server.runtime import health
 class FakeRedis:
     """A fake Redis that maps the names of workers to the seconds since their last heartbeat.
 
-    The workers named in `stopped` take no jobs. `sweepers` has the seconds since the last sweep of each sweeper.
+    The workers named in `stopped` take no jobs. `sweepers` has the seconds since the last sweep of each sweeper, and
+    `versions` the evaluator's version of each worker.
     """
 
-    def __init__(self, *stopped: str, sweepers: dict[str, float] | None = None, **ages: float) -> None:
-        self.ages, self.stopped, self.sweepers = ages, stopped, sweepers or {}
+    def __init__(
+        self,
+        *stopped: str,
+        sweepers: dict[str, float] | None = None,
+        versions: dict[str, str] | None = None,
+        **ages: float,
+    ) -> None:
+        self.ages, self.stopped, self.sweepers, self.versions = ages, stopped, sweepers or {}, versions or {}
 
     def __enter__(self) -> "FakeRedis":
         return self
@@ -34,6 +41,8 @@ class FakeRedis:
     def hgetall(self, key: str) -> dict[bytes, bytes]:
         if key == health.STOPPED_KEY:
             return {name.encode(): b"1000000.5" for name in self.stopped}
+        if key == health.VERSIONS_KEY:
+            return {name.encode(): version.encode() for name, version in self.versions.items()}
         ages = self.sweepers if key == health.SWEEPERS_KEY else self.ages
         return {name.encode(): str(1_000_000.5 - age).encode() for name, age in ages.items()}
 
@@ -83,6 +92,15 @@ def test_workers_that_cannot_read_the_stored_files_are_not_ready(
     monkeypatch.setattr(health, "redis", lambda: FakeRedis(*stopped, **ages))
     assert (health.worker() == "ok") == is_ready
     assert (health.worker("celery@a") == "ok") == ("celery@a" not in stopped)
+
+
+def test_the_version_of_each_live_worker_is_known_except_for_earlier_versions_of_podium(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    versions = {"celery@a": "1.1.0", "celery@c": "1.1.0"}
+    ages = {"celery@a": 3.0, "celery@b": 3.0, "celery@c": 3600.0}
+    monkeypatch.setattr(health, "redis", lambda: FakeRedis(versions=versions, **ages))
+    assert health.worker_versions() == {"celery@a": "1.1.0", "celery@b": "unknown"}
 
 
 @pytest.mark.parametrize(

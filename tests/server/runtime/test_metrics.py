@@ -27,7 +27,8 @@ TOKEN = "0123456789abcdef0123456789abcdef"
 
 @pytest.fixture(autouse=True)
 def broker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(health, "redis", lambda: FakeRedis(sweepers={"sweeper@a": 4.0}, **{"celery@a": 3.0}))
+    found = FakeRedis(sweepers={"sweeper@a": 4.0}, versions={"celery@a": "1.0.0"}, **{"celery@a": 3.0})
+    monkeypatch.setattr(health, "redis", lambda: found)
 
 
 def values() -> dict[tuple[str, ...], float]:
@@ -85,6 +86,7 @@ def test_queues_outcomes_and_workers_are_read_from_the_service(make: Make) -> No
     assert found["podium_submissions", "platform", "failed"] == 1
     assert found["podium_worker_heartbeat_seconds", "celery@a"] == pytest.approx(3.0)
     assert found["podium_worker_takes_jobs", "celery@a"] == 1
+    assert found["podium_worker_info", "1.0.0", "celery@a"] == 1
     assert found["podium_sweeper_heartbeat_seconds", "sweeper@a"] == pytest.approx(4.0)
     assert found["podium_broker_up",] == 1
 
