@@ -19,6 +19,8 @@ log = logging.getLogger(__name__)
 # This byte is 1 while the worker takes no jobs because it cannot read the stored files. Celery imports this module
 # before it forks the pool, so all processes of a worker share the byte.
 STOPPED = mmap.mmap(-1, 1)
+# The time of the last heartbeat that this process has sent, keyed by the name of the worker.
+SENT: dict[str, float] = {}
 
 
 class Liveness(bootsteps.StartStopStep):
@@ -42,12 +44,22 @@ def renew(name: str) -> None:
 
 def write(client: Redis, name: str) -> None:
     now = health.seconds_of(client.time())
+    warn_if_shared(client, name)
+    SENT[name] = now
     client.hset(health.WORKERS_KEY, name, now)
     client.hset(health.VERSIONS_KEY, name, __version__)
     if STOPPED[0]:
         client.hset(health.STOPPED_KEY, name, now)
     else:
         client.hdel(health.STOPPED_KEY, name)
+
+
+def warn_if_shared(client: Redis, name: str) -> None:
+    """Log an alarm if another worker has sent a heartbeat under this name since the last one of this worker."""
+    found = client.hget(health.WORKERS_KEY, name)
+    if found is not None and name in SENT and float(found) != SENT[name]:
+        advice = "give each host its own host name; otherwise nobody notices if one of these workers ends"
+        log.error("alarm: another worker has the name %s: %s", name, advice)
 
 
 def forget(name: str) -> None:

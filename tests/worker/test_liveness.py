@@ -25,6 +25,9 @@ class FakeRedis:
     def hgetall(self, key: str) -> dict[bytes, bytes]:
         return {name.encode(): str(value).encode() for name, value in self.hashes.get(key, {}).items()}
 
+    def hget(self, key: str, name: str) -> bytes | None:
+        return self.hgetall(key).get(name.encode())
+
     def hset(self, key: str, name: str, value: float | str) -> None:
         self.hashes.setdefault(key, {})[name] = value
 
@@ -37,6 +40,7 @@ class FakeRedis:
 def client(monkeypatch: pytest.MonkeyPatch) -> FakeRedis:
     found = FakeRedis()
     monkeypatch.setattr(health, "redis", lambda: found)
+    monkeypatch.setattr(liveness, "SENT", {})
     return found
 
 
@@ -58,6 +62,25 @@ def test_a_worker_that_ends_is_no_longer_listed(client: FakeRedis, monkeypatch: 
     liveness.renew("celery@a")
     liveness.forget("celery@a")
     assert client.hashes == {health.WORKERS_KEY: {}, health.STOPPED_KEY: {}, health.VERSIONS_KEY: {}}
+
+
+@pytest.mark.parametrize(("other", "is_alarm"), [(None, False), (1_000_000.0, False), (999_998.25, True)])
+def test_two_workers_with_the_same_name_are_an_alarm(
+    other: float | None, is_alarm: bool, client: FakeRedis, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The list contains nothing, the last heartbeat of this worker, or that of another one."""
+    liveness.renew("celery@a")
+    client.hashes[health.WORKERS_KEY] = {} if other is None else {"celery@a": other}
+    liveness.renew("celery@a")
+    assert ("another worker has the name celery@a" in caplog.text) == is_alarm
+
+
+def test_the_heartbeat_of_an_earlier_worker_with_this_name_is_no_alarm(
+    client: FakeRedis, caplog: pytest.LogCaptureFixture
+) -> None:
+    client.hashes[health.WORKERS_KEY] = {"celery@a": 999_000.0}
+    liveness.renew("celery@a")
+    assert caplog.text == ""
 
 
 def test_the_sweeper_forgets_workers_and_sweepers_that_crashed_more_than_a_day_ago(client: FakeRedis) -> None:
