@@ -19,6 +19,8 @@ log = logging.getLogger(__name__)
 # This byte is 1 while the worker takes no jobs because it cannot read the stored files. Celery imports this module
 # before it forks the pool, so all processes of a worker share the byte.
 STOPPED = mmap.mmap(-1, 1)
+# This byte is 1 while the web part has another version of the evaluator, so that this worker takes no jobs.
+OTHER_VERSION = mmap.mmap(-1, 1)
 # The time of the last heartbeat that this process has sent, keyed by the name of the worker.
 SENT: dict[str, float] = {}
 
@@ -48,6 +50,7 @@ def write(client: Redis, name: str) -> None:
     SENT[name] = now
     client.hset(health.WORKERS_KEY, name, now)
     client.hset(health.VERSIONS_KEY, name, __version__)
+    OTHER_VERSION[0] = client.get(health.EVALUATOR_KEY) not in (None, __version__.encode())
     if STOPPED[0]:
         client.hset(health.STOPPED_KEY, name, now)
     else:

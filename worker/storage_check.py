@@ -1,5 +1,8 @@
 """Checks whether this worker can read the stored files. If not, this worker takes no jobs, and other workers continue.
 
+The same applies to a worker whose evaluator has another version than that of the web part, as `liveness.py` finds out.
+Leaderboards would never show its scores.
+
 A worker may be unable to read files because the storage is not mounted, or because the wrong storage is mounted. A file
 that differs from the upload is damaged. None of this is the participant's fault, so it must not cause a submission to
 fail. The same applies to a rerun, which scores a submission again.
@@ -15,10 +18,11 @@ from django.core.files.storage import default_storage
 from django.db.models import Q
 from django.db.models.fields.files import FieldFile
 
+from evaluator import __version__
 from server.challenges.models import Truth
 from server.stored_files.copies import in_objects, is_local, title_of
 from server.submissions.models import Submission
-from worker.liveness import STOPPED
+from worker.liveness import OTHER_VERSION, STOPPED
 
 log = logging.getLogger(__name__)
 
@@ -117,10 +121,12 @@ def stop_if_missing() -> bool:
 
 
 def can_work() -> bool:
-    """Return whether this worker may take jobs.
+    """Return whether this worker has the evaluator of the web part, can read the stored files, and so may take jobs.
 
     If the worker has stopped taking jobs after a failed check, the storage is checked again.
     """
+    if OTHER_VERSION[0]:
+        return False
     if not STOPPED[0]:
         return True
     if is_storage_missing():
@@ -132,7 +138,10 @@ def can_work() -> bool:
 
 def pass_on(send_again: Callable[[], None]) -> None:
     """Return a message to the queue for another worker, and pause before this worker takes the next message."""
-    place = title_of(default_storage)
-    log.error("alarm: this worker cannot read the stored files in %s, so it takes no jobs", place)
+    if OTHER_VERSION[0]:
+        log.error("alarm: the web part has another evaluator than this worker (%s), so it takes no jobs", __version__)
+    else:
+        place = title_of(default_storage)
+        log.error("alarm: this worker cannot read the stored files in %s, so it takes no jobs", place)
     send_again()
     time.sleep(PAUSE_SECONDS)

@@ -242,9 +242,13 @@ def check_workers() -> Iterator[Finding]:
     else:
         yield Finding("worker", ERROR, f"{state}. Start a worker: `manage.py up --only worker`.")
     with suppress(RedisError, ValueError):
+        if (version := health.evaluator_of_web()) not in ("", __version__):
+            advice = f"Only workers with {version} take jobs. Restart the web part of the version that should be used."
+            text = f"The web part that was started last has the evaluator {version}, and this host has {__version__}."
+            yield Finding("web", ERROR, f"{text} {advice}")
         for name, version in health.worker_versions().items():
             if version != __version__:
-                advice = "Leaderboards never show the scores of an older version. Upgrade this worker."
+                advice = "Leaderboards show only scores of one version. Upgrade this worker."
                 yield Finding("worker", ERROR, f"{name} has the evaluator {version} instead of {__version__}. {advice}")
 
 

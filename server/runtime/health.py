@@ -9,6 +9,7 @@ from django.core.files.storage import default_storage
 from django.db import DatabaseError, InterfaceError, connection
 from redis import Redis, RedisError
 
+from evaluator import __version__
 from server.stored_files.copies import in_objects
 from server.stored_files.failures import StoreUnavailable
 
@@ -21,6 +22,8 @@ WORKERS_KEY = "podium:workers"
 STOPPED_KEY = "podium:stopped-workers"
 # The key of the Redis hash with the evaluator's version of each worker. Earlier versions of Podium ignore this key.
 VERSIONS_KEY = "podium:worker-versions"
+# The key of the evaluator's version of the web part that was started last. Workers with another version take no jobs.
+EVALUATOR_KEY = "podium:evaluator"
 # Key of the Redis hash with the time of each sweeper's last successful sweep.
 SWEEPERS_KEY = "podium:sweepers"
 WORKER_SECONDS = 15
@@ -96,6 +99,18 @@ def worker_versions() -> dict[str, str]:
     with redis() as client:
         found = client.hgetall(VERSIONS_KEY)
     return {name: found.get(name.encode(), b"unknown").decode() for name in alive}
+
+
+def note_evaluator() -> None:
+    """Record the evaluator's version of a web part that is being started. Raises RedisError."""
+    with redis() as client:
+        client.set(EVALUATOR_KEY, __version__)
+
+
+def evaluator_of_web() -> str:
+    """Return the evaluator's version of the web part that was started last, or "" if unknown. Raises RedisError."""
+    with redis() as client:
+        return (client.get(EVALUATOR_KEY) or b"").decode()
 
 
 def stopped_workers() -> set[str]:

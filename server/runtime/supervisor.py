@@ -5,7 +5,7 @@ import shutil
 import signal
 import time
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -86,12 +86,7 @@ class Service:
         measured = str(home.measurements_folder())
         shared = {"PODIUM_HOME": str(settings.PODIUM_HOME), "REDIS_URL": url, "PROMETHEUS_MULTIPROC_DIR": measured}
         environment = {**os.environ, **shared}
-        # Delete the heartbeats of an earlier worker and sweeper on this host. If they were killed, their heartbeats
-        # would make the new ones appear ready.
-        own = {"worker": own_worker(), "sweeper": own_sweeper()}
-        if names := [name for part, name in own.items() if part in self.parts]:
-            with suppress(RedisError):
-                health.forget(*names)
+        self.prepare_broker()
         for part in self.parts:
             for name, program in PARTS[part]().items():
                 self.add(name, program, environment)
@@ -137,6 +132,21 @@ class Service:
         settings.REDIS_URL = url
         celery_app.conf.update(broker_url=broker.celery_url(url))
         return url
+
+    def prepare_broker(self) -> None:
+        """Record the evaluator's version of the web part, and forget an earlier worker and sweeper on this host.
+
+        If they were killed, their heartbeats would make the new ones appear ready. Raises NotAvailable if Redis fails,
+        because workers of this version take no jobs while Redis has another version.
+        """
+        own = {"worker": own_worker(), "sweeper": own_sweeper()}
+        try:
+            if "web" in self.parts:
+                health.note_evaluator()
+            if names := [name for part, name in own.items() if part in self.parts]:
+                health.forget(*names)
+        except RedisError as error:
+            raise NotAvailable("Redis has stopped responding. Start it, or correct REDIS_URL.") from error
 
     def start_broker(self) -> str:
         folder, server = home.subfolder("redis"), broker.binary()

@@ -12,6 +12,7 @@ class FakeRedis:
 
     def __init__(self) -> None:
         self.hashes: dict[str, dict[str, float | str]] = {}
+        self.evaluator: bytes | None = None
 
     def __enter__(self) -> "FakeRedis":
         return self
@@ -24,6 +25,9 @@ class FakeRedis:
 
     def hgetall(self, key: str) -> dict[bytes, bytes]:
         return {name.encode(): str(value).encode() for name, value in self.hashes.get(key, {}).items()}
+
+    def get(self, key: str) -> bytes | None:
+        return self.evaluator
 
     def hget(self, key: str, name: str) -> bytes | None:
         return self.hgetall(key).get(name.encode())
@@ -41,6 +45,7 @@ def client(monkeypatch: pytest.MonkeyPatch) -> FakeRedis:
     found = FakeRedis()
     monkeypatch.setattr(health, "redis", lambda: found)
     monkeypatch.setattr(liveness, "SENT", {})
+    monkeypatch.setattr(liveness, "OTHER_VERSION", [0])
     return found
 
 
@@ -62,6 +67,16 @@ def test_a_worker_that_ends_is_no_longer_listed(client: FakeRedis, monkeypatch: 
     liveness.renew("celery@a")
     liveness.forget("celery@a")
     assert client.hashes == {health.WORKERS_KEY: {}, health.STOPPED_KEY: {}, health.VERSIONS_KEY: {}}
+
+
+def test_a_worker_takes_no_jobs_while_the_web_part_has_another_evaluator(client: FakeRedis) -> None:
+    """Versions of Podium that do not record their evaluator stop no worker."""
+    seen = []
+    for evaluator in (None, b"0.9.0", __version__.encode()):
+        client.evaluator = evaluator
+        liveness.renew("celery@a")
+        seen.append(bool(liveness.OTHER_VERSION[0]))
+    assert seen == [False, True, False]
 
 
 @pytest.mark.parametrize(("other", "is_alarm"), [(None, False), (1_000_000.0, False), (999_998.25, True)])

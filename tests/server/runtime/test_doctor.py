@@ -95,6 +95,16 @@ def test_a_worker_with_another_version_of_the_evaluator_is_an_error(monkeypatch:
     assert second[1].startswith(f"celery@b has the evaluator 0.9.0 instead of {__version__}")
 
 
+@pytest.mark.parametrize(("evaluator", "levels"), [("", []), (__version__, []), ("0.9.0", [ERROR])])
+def test_a_web_part_with_another_evaluator_that_was_started_last_is_an_error(
+    evaluator: str, levels: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    redis = FakeRedis(versions={"celery@a": __version__}, **{"celery@a": 3.0})
+    redis.evaluator = evaluator
+    monkeypatch.setattr(health, "redis", lambda: redis)
+    assert [level for level, _ in found(doctor.check_workers(), "web")] == levels
+
+
 @pytest.mark.parametrize(("sweepers", "level"), [({}, ERROR), ({"sweeper@a": 10.0}, OK), ({"sweeper@a": 1e4}, ERROR)])
 def test_a_missing_sweeper_is_an_error(
     sweepers: dict[str, float], level: str, settings: Settings, monkeypatch: pytest.MonkeyPatch

@@ -17,8 +17,10 @@ class FakeRedis:
     """A fake Redis that maps the names of workers to the seconds since their last heartbeat.
 
     The workers named in `stopped` take no jobs. `sweepers` has the seconds since the last sweep of each sweeper, and
-    `versions` the evaluator's version of each worker.
+    `versions` the evaluator's version of each worker. `evaluator` is that of the web part that was started last.
     """
+
+    evaluator = ""
 
     def __init__(
         self,
@@ -37,6 +39,9 @@ class FakeRedis:
 
     def time(self) -> tuple[int, int]:
         return 1_000_000, 500_000
+
+    def get(self, key: str) -> bytes | None:
+        return self.evaluator.encode() or None
 
     def hgetall(self, key: str) -> dict[bytes, bytes]:
         if key == health.STOPPED_KEY:

@@ -15,8 +15,9 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 from pytest_django import Settings
+from redis import ConnectionError as NoRedis
 
-from server.runtime import home, joining, parts, schema, shared_keys, startup_checks, supervisor
+from server.runtime import health, home, joining, parts, schema, shared_keys, startup_checks, supervisor
 from server.runtime.broker import celery_url
 from server.runtime.home import NotAvailable, NotStarted
 from server.submissions import queue
@@ -129,6 +130,34 @@ def test_a_part_waits_for_the_tables_of_its_version(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(schema, "WAIT_SECONDS", 0.0)
     with pytest.raises(NotAvailable, match="3 migrations of this version have not been applied"):
         schema.wait_until_migrated(connection)
+
+
+@pytest.mark.parametrize(
+    ("part", "expected"),
+    [
+        ("web", ["evaluator"]),
+        ("worker", [parts.own_worker()]),
+        ("sweeper", [parts.own_sweeper()]),
+        ("", ["evaluator", parts.own_worker(), parts.own_sweeper()]),
+    ],
+)
+def test_a_start_records_the_evaluator_of_the_web_part_and_forgets_earlier_heartbeats_of_this_host(
+    part: str, expected: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps: list[str] = []
+    monkeypatch.setattr(health, "note_evaluator", lambda: steps.append("evaluator"))
+    monkeypatch.setattr(health, "forget", lambda *names: steps.extend(names))
+    supervisor.Service(lambda *message: None, only=part).prepare_broker()
+    assert steps == expected
+
+
+def test_a_part_whose_redis_fails_during_the_start_is_restarted_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> None:
+        raise NoRedis("connection reset")
+
+    monkeypatch.setattr(health, "note_evaluator", fail)
+    with pytest.raises(NotAvailable, match="Redis has stopped responding"):
+        supervisor.Service(lambda *message: None, only="web").prepare_broker()
 
 
 @pytest.mark.parametrize(
