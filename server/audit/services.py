@@ -77,11 +77,11 @@ def record(*, actor: Any, action: str, subject: str, detail: dict[str, Any] | No
     The recorded actor of a management command is the user who runs the command, even if the action is on behalf of
     another user.
 
-    All transactions take locks in the same order: challenge, phase, team, submission, and finally the head of the audit
-    log. Otherwise, two transactions could wait for each other forever. A transaction that needs another lock takes it
-    before it writes an entry. Rows to which other tables refer are locked with `no_key=True`. Otherwise, a transaction
-    that inserts a reference to such a row would also wait: PostgreSQL checks the reference at the commit, when the
-    transaction already holds the lock on the head.
+    All transactions take locks in the same order: challenge, phase, team, submission, leaderboard, and finally the head
+    of the audit log. Otherwise, two transactions could wait for each other forever. A transaction that needs another
+    lock takes it before it writes an entry. Rows to which other tables refer are locked with `no_key=True`. Otherwise,
+    a transaction that inserts a reference to such a row would also wait: PostgreSQL checks the reference at the commit,
+    when the transaction already holds the lock on the head.
     """
     Head.objects.get_or_create(pk=1)
     head = Head.objects.select_for_update().get(pk=1)

@@ -3,7 +3,7 @@
 import json
 import struct
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from server.submissions.models import Evaluation, Explanation, Replicates, Score
 from server.submissions.signals import announce
 from tests.conftest import Make
 from tests.server.documented import Api
+from tests.server.lock_order import lock_order_checked
 
 Number = float | None
 Scored = Callable[..., Submission]
@@ -107,6 +108,13 @@ def fresh_counts() -> None:
     caches["history"].clear()
     caches["past"].clear()
     caches["status"].clear()
+
+
+@pytest.fixture(autouse=True)
+def locks_in_order() -> Iterator[None]:
+    """Let tests fail if a transaction locks a leaderboard after it has written an audit entry."""
+    with lock_order_checked():
+        yield
 
 
 @pytest.fixture(autouse=True)

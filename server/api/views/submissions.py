@@ -145,10 +145,11 @@ class SubmissionDetail(APIView):
         submission = submission_at(request, submission_id).submission
         changes = validated(ChangeInput, request)
         with transaction.atomic():
-            if "note" in changes:
-                choices.set_note(submission=submission, by=request.user, note=changes["note"])
+            # A choice changes leaderboards, which are locked before any audit entry is written; see `audit.record`.
             if "final" in changes:
                 choices.set_final(submission=submission, by=request.user, final=changes["final"])
+            if "note" in changes:
+                choices.set_note(submission=submission, by=request.user, note=changes["note"])
             if method := {name: changes[name] for name in METHOD if name in changes}:
                 methods.set_method(submission=submission, by=request.user, **method)
         return Response(serialized_one(submission_id, request))

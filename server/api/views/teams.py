@@ -75,10 +75,11 @@ class OwnTeam(APIView):
         """
         challenge = challenge_at(request, slug)
         own, given = own_membership(request, challenge), validated(TeamInput, request)
-        if "shown" in given:
-            members.show(team=own.team, by=request.user, shown=given["shown"])
+        # A new name changes leaderboards, which are locked before any audit entry is written; see `audit.record`.
         if "name" in given:
             profiles.rename(team=own.team, by=request.user, name=given["name"])
+        if "shown" in given:
+            members.show(team=own.team, by=request.user, shown=given["shown"])
         if not given.keys().isdisjoint(PROFILE):
             values = profile_of(own.team) | {name: given[name] for name in PROFILE if name in given}
             profiles.describe(team=own.team, by=request.user, **values)

@@ -106,10 +106,11 @@ def edit(request: PersonRequest, pk: UUID) -> HttpResponse:
 def change(request: PersonRequest, submission: Submission, form: EditForm) -> None:
     if not form.is_valid():
         raise Refused("invalid", "A note can have at most 500 characters.")
-    if "note" in request.POST:
-        choices.set_note(submission=submission, by=request.user, note=form.cleaned_data["note"])
+    # A choice changes leaderboards, which are locked before any audit entry is written; see `audit.record`.
     if form.cleaned_data["final"] is not None:
         choices.set_final(submission=submission, by=request.user, final=form.cleaned_data["final"])
+    if "note" in request.POST:
+        choices.set_note(submission=submission, by=request.user, note=form.cleaned_data["note"])
     if method := {name: form.cleaned_data[name] for name in METHOD if name in request.POST}:
         methods.set_method(submission=submission, by=request.user, **method)
 

@@ -1,16 +1,20 @@
 """Row locks are always taken in the same order, and a submission cannot change while it is being cancelled."""
 
+import re
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from django.db import connection
+from django.test import Client
 
-from server.challenges.models import Phase, Truth
+from server.challenges.models import Phase, Team, Truth
 from server.organize.services import rescoring
 from server.submissions.models import QuotaEntry, Status, Submission
 from server.submissions.services import leases, lifecycle, quota, reruns
 from tests.conftest import Make
+from tests.server.conftest import Scored
 from tests.server.documented import Api
 from tests.server.organize.test_rescoring import done, newer, two
 
@@ -36,7 +40,7 @@ class Order:
 
     def __call__(self, execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
         if LOCK in sql or sql.startswith("DELETE"):
-            self.tables.append(sql.split(' FROM "')[1].split('"')[0])
+            self.tables += re.findall(r'\bFROM "?(\w+)', sql)[:1]
         return execute(sql, params, many, context)
 
 
@@ -49,6 +53,33 @@ def test_a_change_locks_the_team_before_the_audit_log(api: Api, make: Make, chan
         answer = api.patch(f"submissions/{submission.pk}", change, user=submission.user)
     assert answer.status_code == 200
     assert (order.tables[:2], "audit_head" in order.tables) == (["challenges_phase", "challenges_team"], True)
+
+
+SEVERAL_CHANGES: dict[str, Callable[[Api, Client, Submission], Any]] = {
+    "submission": lambda api, client, one: api.patch(
+        f"submissions/{one.pk}", {"note": "n", "final": True}, user=one.user
+    ),
+    "form": lambda api, client, one: client.post(f"/submissions/{one.pk}/edit", {"note": "n", "final": "true"}),
+    "team": lambda api, client, one: api.patch(
+        f"challenges/{one.team.challenge.slug}/team", {"shown": True, "name": "Crows"}, user=one.user
+    ),
+}
+
+
+@pytest.mark.parametrize("change", SEVERAL_CHANGES)
+def test_several_changes_lock_leaderboards_before_the_audit_log(
+    api: Api, client: Client, team: Team, phase: Phase, scored: Scored, change: str
+) -> None:
+    submission = scored(phase, 0.5, team=team, private=0.5)
+    scored(phase, 0.5, team=team, private=0.25)
+    # The first request creates an API token. This writes to the audit log, so it must happen before locks are recorded.
+    api.get("challenges", user=submission.user)
+    with connection.execute_wrapper(order := Order()):
+        answer = SEVERAL_CHANGES[change](api, client, submission)
+    assert answer.status_code in (200, 302)
+    first_entry = order.tables.index("audit_head")
+    assert "leaderboards_board" in order.tables[:first_entry]
+    assert "leaderboards_board" not in order.tables[first_entry:]
 
 
 @pytest.mark.usefixtures("inline_queue")
