@@ -133,23 +133,33 @@ def accept_link(*, token: str, user: User, accept_rules: bool) -> Membership:
 @transaction.atomic
 def accept(*, invitation: Invitation, by: User, accept_rules: bool = False) -> Membership:
     """Accept an invitation, as the invited person, or a request to join, as the captain of the team."""
+    user = invitation.user
+    if user is None or (invitation.kind == Kind.PERSON and user != by):
+        raise Refused("not_found", UNKNOWN)
     if invitation.kind == Kind.REQUEST:
         # The team is locked, so that its captain cannot change in the meantime.
-        refuse_others(by, lock(invitation.team)[0])
-    elif invitation.kind != Kind.PERSON or invitation.user != by:
-        raise Refused("not_found", UNKNOWN)
-    user = invitation.user
-    assert user is not None
+        refuse_others(by, lock_for_entering(user, invitation.team))
     return use(invitation, user=user, accept_rules=accept_rules or invitation.rules_accepted)
 
 
 def use(invitation: Invitation, *, user: User, accept_rules: bool) -> Membership:
     """Make a user a member of the team and delete the invitation. If a rule forbids this, the invitation is kept."""
-    (team,) = lock(invitation.team)
+    team = lock_for_entering(user, invitation.team)
     if not Invitation.objects.waiting(database_now()).filter(pk=invitation.pk).delete()[0]:
         raise Refused("not_found", UNKNOWN)
     Invitation.objects.filter(team=team, user=user).delete()
     return members.enter(user=user, team=team, accept_rules=accept_rules)
+
+
+def lock_for_entering(user: User, team: Team) -> Team:
+    """Lock a team together with the present and the former team of a user who enters it. Return the team, read again.
+
+    All of them are locked at once, because teams are always locked in the order of their ids. The challenge is locked
+    first, so that the user's team cannot change in the meantime.
+    """
+    challenge = Challenge.objects.select_for_update(no_key=True).get(pk=team.challenge_id)
+    own, former = membership_of(user, challenge), members.former_team(user, team)
+    return lock(team, *([own.team] if own else []), *([former] if former else []))[0]
 
 
 @transaction.atomic

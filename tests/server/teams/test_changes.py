@@ -14,7 +14,7 @@ from server.leaderboards.services.verification import verify
 from server.submissions.models import QuotaEntry, Submission
 from server.submissions.services import quota
 from server.teams.models import Invitation
-from server.teams.services import invitations, members, merging, profiles
+from server.teams.services import changes, invitations, members, merging, profiles
 from tests.conftest import Make
 from tests.server.conftest import Scored
 
@@ -97,6 +97,22 @@ def test_a_person_alone_in_a_team_without_submissions_moves_and_the_team_is_dele
     invitations.accept(invitation=found, by=bob)
     assert not Team.objects.filter(pk=crows.pk).exists()
     assert Membership.objects.get(user=bob).team == owls
+
+
+@pytest.mark.parametrize("is_request", [False, True])
+def test_an_accepted_invitation_locks_both_teams_at_once(
+    owls: Team, crows: Team, is_request: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada, bob = captain(owls).user, captain(crows).user
+    asked = invitations.ask(user=ada, team=crows, accept_rules=True) if is_request else None
+    token = "" if asked else invitations.invite_by_link(team=crows, by=bob)[1]
+    locked: list[set[int]] = []
+    monkeypatch.setattr(changes, "lock_teams", lambda teams: locked.append({*teams}))
+    if asked:
+        invitations.accept(invitation=asked, by=bob)
+    else:
+        invitations.accept_link(token=token, user=ada, accept_rules=True)
+    assert locked[0] == {owls.pk, crows.pk}
 
 
 def test_a_person_who_leaves_after_a_submission_can_only_return_to_that_team(
