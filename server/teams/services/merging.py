@@ -173,14 +173,14 @@ def move_people(team: Team, other: Team) -> None:
     """Move the members and former members of the team `other` to `team`.
 
     All invitations, requests to join and proposed merges of `other` are deleted. So are invitations of its members to
-    `team`, and their requests to join a team.
+    `team`, and their requests to join a team. The public page of `team` does not name the new members until they agree.
     """
     moving = Membership.objects.filter(team=other)
     users = list(moving.values_list("user", flat=True))
     Invitation.objects.filter(Q(team=other) | Q(team=team, user__in=users)).delete()
     Invitation.objects.filter(user__in=users, kind=Invitation.Kind.REQUEST, team__challenge=team.challenge).delete()
     MergeProposal.objects.filter(Q(team=other) | Q(other=other)).delete()
-    moving.update(team=team, is_captain=False)
+    moving.update(team=team, is_captain=False, is_shown=False)
     FormerMember.objects.filter(team=other).update(team=team)
 
 

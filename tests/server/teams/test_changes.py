@@ -160,6 +160,13 @@ def test_a_merged_team_has_the_submissions_and_the_exact_ledger_of_both(
     assert [(row.team, row.score, row.entries) for row in rows] == [("Owls", 0.75, 2)]
 
 
+def test_members_of_a_merged_team_are_not_named_until_they_agree_again(owls: Team, crows: Team) -> None:
+    for team in (owls, crows):
+        members.show(team=team, by=captain(team).user, shown=True)
+    merged(owls, crows)
+    assert dict(owls.memberships.values_list("user__username", "is_shown")) == {"ada": True, "bob": False}
+
+
 def test_a_leaderboard_before_a_merge_is_shown_as_it_was(phase: Phase, owls: Team, crows: Team, scored: Scored) -> None:
     scored(phase, 0.5, team=owls, at=NOW - timedelta(hours=2))
     scored(phase, 0.75, team=crows, at=NOW - timedelta(hours=2))
