@@ -51,6 +51,7 @@ def facts_of_teams(teams: Collection[Team]) -> dict[int, TeamFacts]:
             is_baseline=team.is_baseline,
             is_merged=team.merged_into_id is not None,
             is_disqualified=team.disqualified_at is not None,
+            hides_reason=not team.disqualification_is_shown,
             use=uses.get(team.pk, {}),
         )
         for team in teams

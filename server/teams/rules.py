@@ -24,13 +24,17 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class TeamFacts:
-    """The facts about a team that the rules for changes need, such as its size. The keys of `use` are phase slugs."""
+    """The facts about a team that the rules for changes need, such as its size. The keys of `use` are phase slugs.
+
+    If `hides_reason` is true, the organizers did not show the team why it is disqualified.
+    """
 
     name: str
     size: int = 1
     is_baseline: bool = False
     is_merged: bool = False
     is_disqualified: bool = False
+    hides_reason: bool = False
     use: Mapping[str, Use] = field(default_factory=dict)
 
     @property
@@ -98,10 +102,14 @@ class Remove:
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """A change to be checked: the team `other` is merged into the team `team`."""
+    """A change to be checked: the team `other` is merged into the team `team`.
+
+    If `is_confidential` is true, the reasons against the merge do not contain the number of joint submissions.
+    """
 
     team: TeamFacts
     other: TeamFacts
+    is_confidential: bool = False
 
 
 Change = Invite | Enter | Leave | Remove | Merge
@@ -128,9 +136,9 @@ def reasons_against(change: Change, terms: Terms) -> Iterator[str]:
         case Remove(team):
             if team.is_bound:
                 yield f"{team.name} has submitted, so the captain cannot remove members. Members can still leave."
-        case Merge(team, other):
+        case Merge():
             yield from against_growth(terms)
-            yield from against_merge(team, other, terms)
+            yield from against_merge(change, terms)
 
 
 def against_growth(terms: Terms) -> Iterator[str]:
@@ -144,10 +152,17 @@ def against_growth(terms: Terms) -> Iterator[str]:
 def against_member(team: TeamFacts, terms: Terms) -> Iterator[str]:
     if team.is_baseline or team.is_merged or not team.size:
         yield f"{team.name} has no members, so nobody can join."
-    if team.is_disqualified:
-        yield f"{team.name} is disqualified."
+    yield from against_disqualified(team)
     if team.size >= terms.max_size:
         yield f"{team.name} is full. In this challenge, a team can have at most {terms.max_size} members."
+
+
+def against_disqualified(team: TeamFacts) -> Iterator[str]:
+    """Yield why a disqualified team cannot be changed. Other teams also read this sentence."""
+    if team.is_disqualified and team.hides_reason:
+        yield f"The organizers do not allow changes to {team.name} now."
+    elif team.is_disqualified:
+        yield f"{team.name} is disqualified."
 
 
 def against_change_of_team(team: TeamFacts, own: TeamFacts | None, former: TeamFacts | None) -> Iterator[str]:
@@ -168,35 +183,38 @@ def against_leaving(team: TeamFacts, *, is_captain: bool) -> Iterator[str]:
         yield "You are the captain. Make another member the captain first."
 
 
-def against_merge(team: TeamFacts, other: TeamFacts, terms: Terms) -> Iterator[str]:
+def against_merge(merge: Merge, terms: Terms) -> Iterator[str]:
     """Yield the reasons, other than passed deadlines, why two teams cannot be merged."""
+    team, other = merge.team, merge.other
     for one in (team, other):
         if one.is_baseline or one.is_merged or not one.size:
             yield f"{one.name} has no members, so it cannot be merged."
-        if one.is_disqualified:
-            yield f"{one.name} is disqualified."
+        yield from against_disqualified(one)
     size = team.size + other.size
     if size > terms.max_size:
         yield (
             f"Together, the teams have {size} members, but a team can have at most {terms.max_size} in this challenge."
         )
     for slug, phase in terms.phases.items():
-        yield from against_joint_use(team.use.get(slug, Use()), other.use.get(slug, Use()), phase)
+        own, others = (one.use.get(slug, Use()) for one in (team, other))
+        yield from against_joint_submissions(own, others, phase, with_number=not merge.is_confidential)
+        yield from against_joint_choices(own, others, phase)
 
 
-def against_joint_use(one: Use, other: Use, phase: PhaseTerms) -> Iterator[str]:
-    """Yield a sentence for each limit of a phase that two teams would exceed as one team."""
+def against_joint_submissions(one: Use, other: Use, phase: PhaseTerms, *, with_number: bool) -> Iterator[str]:
+    """Yield a sentence for each limit on submissions to a phase that two teams would exceed as one team."""
     joint, allowed = one.submissions + other.submissions, phase.days * phase.per_day
+    made = f"{phase.title}: together, the teams have made {joint if with_number else 'too many'} submissions"
     if joint > allowed:
         yield (
-            f"{phase.title}: together, the teams have made {joint} submissions, but one team could have made only "
-            f"{allowed} so far: {phase.days} days with {phase.per_day} each."
+            f"{made}; one team could have made at most {allowed} so far: {phase.days} days with {phase.per_day} each."
         )
     if phase.total is not None and joint > phase.total:
-        yield (
-            f"{phase.title}: together, the teams have made {joint} submissions, but only {phase.total} are "
-            "allowed in total."
-        )
+        yield f"{made}; at most {phase.total} are allowed in total."
+
+
+def against_joint_choices(one: Use, other: Use, phase: PhaseTerms) -> Iterator[str]:
+    """Yield why the ranks or the final submissions of two teams in a phase do not allow a merge."""
     if phase.is_over:
         if one.has_files and other.has_files:
             yield f"{phase.title} is over, and both teams have a rank in it."

@@ -91,9 +91,9 @@ def preview(team: Team, other: Team, *, for_other: bool) -> Preview:
     """Return the effects that a merge of two teams would have now.
 
     If `for_other` is true, the captain of the team `other` will see the preview. Otherwise, the captain of `team` will
-    see it, and the final submissions of `other` are not counted, because they are not public.
+    see it; see `merge_of`.
     """
-    change, terms = merge_of(team, other, with_finals=for_other), present_terms(team.challenge)
+    change, terms = merge_of(team, other, for_other=for_other), present_terms(team.challenge)
     return Preview(change.team, change.other, terms, tuple(reasons_against(change, terms)))
 
 
@@ -105,7 +105,7 @@ def propose(*, team: Team, other: Team, by: User) -> MergeProposal:
     team, other = lock(team, other)
     refuse_others(by, team)
     terms = present_terms(team.challenge)
-    refuse(merge_of(team, other, with_finals=False), terms)
+    refuse(merge_of(team, other, for_other=False), terms)
     MergeProposal.objects.filter(Q(team=team) | Q(other=other), expires_at__lte=terms.now).delete()
     if MergeProposal.objects.filter(team=other, other=team).exists():
         raise Refused("invalid", f"{other} has proposed a merge with your team. Confirm the proposal instead.")
@@ -119,16 +119,18 @@ def propose(*, team: Team, other: Team, by: User) -> MergeProposal:
     return found
 
 
-def merge_of(team: Team, other: Team, *, with_finals: bool) -> Merge:
+def merge_of(team: Team, other: Team, *, for_other: bool) -> Merge:
     """Return the merge of two teams as a `Merge`, which the rules can check.
 
-    If `with_finals` is false, the final submissions of the team `other` are not counted.
+    Unless `for_other` is true, the captain of `team` will see the reasons against the merge. In this case, the final
+    submissions of `other` are not counted, and the reasons contain no numbers of submissions, because these are not
+    public.
     """
     facts = facts_of_teams([team, other])
     others = facts[other.pk]
-    if not with_finals:
+    if not for_other:
         others = replace(others, use={slug: replace(one, finals=0) for slug, one in others.use.items()})
-    return Merge(facts[team.pk], others)
+    return Merge(facts[team.pk], others, is_confidential=not for_other)
 
 
 @transaction.atomic
@@ -143,7 +145,7 @@ def confirm(*, proposal: MergeProposal, by: User) -> Team:
     terms = present_terms(team.challenge)
     if not MergeProposal.objects.filter(pk=proposal.pk, expires_at__gt=terms.now).exists():
         raise Refused("not_found", CLOSED)
-    refuse(merge_of(team, other, with_finals=True), terms)
+    refuse(merge_of(team, other, for_other=True), terms)
     move_people(team, other)
     move_submissions(team, other)
     now = database_now()

@@ -1,5 +1,6 @@
 """Tests the team page, for members of a team and for people without a team."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ from django.test import Client
 
 from server.accounts.models import User
 from server.challenges.models import FormerMember, Membership, Phase, Team
+from server.submissions.services import quota
 from server.teams.models import Invitation, MergeProposal, TeamProfile
 from server.teams.services import merging
 from tests.conftest import Make
@@ -135,6 +137,28 @@ def test_a_merge_is_previewed_by_one_captain_and_confirmed_by_the_other(
     assert "Crows was merged into Owls" in posted(as_(bob), f"team/merges/{proposal.pk}", decision="confirm").words
     assert team.memberships.count() == 2
     assert f"/challenges/c/teams/{team.pk}" in Page(client.get(f"/challenges/c/teams/{crows.pk}")).links()
+
+
+@pytest.mark.phase(quota_total=2)
+def test_without_a_proposal_a_captain_does_not_see_how_much_another_team_has_submitted(
+    make: Make, phase: Phase, client: Client, team: Team, bob: User, scored: Scored
+) -> None:
+    crows = make.team(phase.challenge, bob, name="Crows")
+    for _ in range(3):
+        quota.charge(scored(phase, 0.5, team=crows), now=datetime.now(UTC))
+    preview = Page(client.get(f"{TEAM}/merge", {"team": "Crows"}))
+    assert (preview.status, preview.all("table")) == (200, [])
+    for page in (preview, posted(client, "team/merge", team="Crows")):
+        assert "together, the teams have made too many submissions; at most 2" in page.words
+
+
+def test_both_captains_of_a_proposed_merge_see_how_much_the_teams_have_submitted(
+    make: Make, phase: Phase, client: Client, team: Team, bob: User
+) -> None:
+    crows = make.team(phase.challenge, bob, name="Crows")
+    proposal = merging.propose(team=team, other=crows, by=team.memberships.get().user)
+    for viewer in (client, as_(bob)):
+        assert "0 + 0 = 0" in Page(viewer.get(f"{TEAM}/merges/{proposal.pk}")).words
 
 
 def test_no_team_to_merge_with_has_a_null_character_in_its_name(client: Client, team: Team) -> None:

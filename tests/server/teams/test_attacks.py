@@ -98,6 +98,14 @@ def test_a_team_that_is_disqualified_after_a_proposal_is_not_merged(
     assert MergeProposal.objects.get() == proposal
 
 
+def test_a_merge_does_not_reveal_that_a_team_was_disqualified_without_a_shown_reason(
+    owls: Team, crows: Team, ada: User
+) -> None:
+    disqualification.disqualify(team=crows, by=None, reason="Two accounts", show=False)
+    with pytest.raises(Refused, match="do not allow changes to Crows"):
+        merging.propose(team=owls, other=crows, by=ada)
+
+
 def test_the_final_choices_of_both_teams_must_not_exceed_those_of_one_team(
     phase: Phase, owls: Team, crows: Team, ada: User, bob: User, scored: Scored
 ) -> None:

@@ -1,5 +1,6 @@
 """For each rule about teams, tests a change that violates the rule and the most similar change that is allowed."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -59,3 +60,19 @@ def test_a_joint_total_and_two_ranks_in_a_phase_that_is_over_are_refused() -> No
     assert list(reasons(Merge(using(4), using(4)), terms(total=7)))
     assert list(reasons(Merge(using(4), OWLS), terms(is_over=True))) == []
     assert list(reasons(Merge(using(4), using(4)), terms(is_over=True)))
+
+
+def test_reasons_against_a_confidential_merge_contain_no_number_of_submissions() -> None:
+    for limits in (terms(), terms(total=15)):
+        known = list(reasons(Merge(using(10), using(6)), limits))
+        hidden = list(reasons(Merge(using(10), using(6), is_confidential=True), limits))
+        assert len(known) == len(hidden)
+        assert all("16" in one for one in known)
+        assert not any("16" in one for one in hidden)
+
+
+@pytest.mark.parametrize("change", [Invite, Enter, lambda team: Merge(OWLS, team), lambda team: Merge(team, OWLS)])
+def test_a_disqualification_whose_reason_is_hidden_is_not_mentioned(change: Callable[[TeamFacts], Change]) -> None:
+    (reason,) = reasons(change(TeamFacts("Crows", is_disqualified=True, hides_reason=True)), terms())
+    assert "Crows" in reason
+    assert "disqualified" not in reason
