@@ -148,9 +148,10 @@ def admit(submission: Submission, *, charge: bool) -> None:
     phases = Phase.objects.select_for_update(no_key=True, of=("self",)).select_related("challenge")
     # The phase and the team are read again, because the upload may have taken a long time.
     phase = phases.get(pk=submission.phase_id)
-    team = Team.objects.select_for_update(no_key=True).filter(pk=submission.team_id).first()
+    team = lock_present_team(submission.team_id)
     if team is None:  # The team was deleted, because its only member joined another team before this one had submitted.
         raise Refused("not_a_member", "Your team no longer exists. Submit again for your current team.")
+    submission.team = team
     now = database_now()
     if earlier := submitted_before(team=team, phase=phase, key=submission.idempotency_key):
         refuse_other_file(earlier, submission.sha256, force=submission.forced)
@@ -176,6 +177,21 @@ def admit(submission: Submission, *, charge: bool) -> None:
     fields = {"submission": str(submission.pk), "phase": phase.pk, "team": team.pk, "bytes": submission.size_bytes}
     transaction.on_commit(partial(log.info, "submission received", extra=fields))
     queue.enqueue_on_commit(Submission, submission.pk)
+
+
+def lock_present_team(key: int) -> Team | None:
+    """Lock a team and return it, or the team into which it was merged. Return None if the team was deleted.
+
+    A merge locks the phase, and the caller has already locked it. So no team is merged in the meantime, and only one
+    team has to be locked.
+    """
+    found: int | None = key
+    while found is not None:
+        team = Team.objects.select_for_update(no_key=True).filter(pk=found, merged_into=None).first()
+        if team is not None:
+            return team
+        found = Team.objects.filter(pk=found).values_list("merged_into", flat=True).first()
+    return None
 
 
 def submitted_before(*, team: Team, phase: Phase, key: str) -> Submission | None:

@@ -23,6 +23,7 @@ from server.errors import Refused
 from server.submissions import queue
 from server.submissions.models import QuotaEntry, Status, Submission
 from server.submissions.services import intake
+from server.teams.services import merging
 from tests.conftest import Make
 
 NOW = datetime.now(UTC)
@@ -93,6 +94,18 @@ def test_the_message_is_sent_only_after_the_commit(entrant, inline_queue, django
         submission = intake.submit(**entrant, file=upload())
         assert inline_queue.sent == []
     assert inline_queue.sent == [submission.pk]
+
+
+def test_an_upload_that_began_before_a_merge_counts_for_the_merged_team(entrant, make):
+    challenge, team, by = entrant["phase"].challenge, entrant["team"], entrant["user"]
+    for _ in range(2):
+        captain = make.user()
+        larger = make.team(challenge, captain)
+        merging.confirm(proposal=merging.propose(team=larger, other=team, by=captain), by=by)
+        team, by = larger, captain
+    submission = intake.submit(**entrant, file=upload())
+    submission.refresh_from_db()
+    assert (submission.team, QuotaEntry.objects.get(submission=submission).team) == (larger, larger)
 
 
 def test_an_upload_is_charged_and_logged(entrant):
