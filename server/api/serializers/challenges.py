@@ -8,7 +8,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from evaluator.catalog import TRACKS
-from server.api.serializers.fields import NullIfEmpty
+from server.api.serializers.fields import NullIfEmpty, WholeSeconds
 from server.api.serializers.inputs import StrictBoolean, StrictInput, StrictText
 from server.challenges.gate import may_open
 from server.challenges.models import Challenge, JoinRequest, Membership, Phase
@@ -117,7 +117,7 @@ class DecisionSerializer(serializers.Serializer[Any]):
 
 
 class StatementLineSerializer(serializers.Serializer[Any]):
-    at = serializers.DateTimeField()
+    at = WholeSeconds()
     amount = serializers.IntegerField(help_text="1 if a submission used quota; -1 if its quota was given back")
     reason = serializers.CharField()
     day = serializers.DateField(help_text="the day (UTC) whose quota changed")

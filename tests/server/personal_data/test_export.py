@@ -1,6 +1,7 @@
 """Tests the export of personal data, which contains nothing that belongs to other people."""
 
 import json
+from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,14 @@ def test_an_export_requires_the_password_again(member: User, client: Client) -> 
     wrong = client.post(response.url, {"password": "wrong"})
     assert wrong.status_code == 200
     assert client.get(ADDRESS).status_code == 302
+
+
+def test_an_export_does_not_reveal_the_exact_time_at_which_scoring_ended(
+    phase: Phase, team: Team, member: User, scored: Scored
+) -> None:
+    scored(phase, 0.5, team=team, finished_at=datetime.now(UTC).replace(microsecond=123456))
+    (row,) = submissions_in(exported(member)).values()
+    assert datetime.fromisoformat(row["finished_at"]).microsecond == 0
 
 
 def test_an_export_contains_the_data_of_the_person(phase: Phase, team: Team, member: User, scored: Scored) -> None:

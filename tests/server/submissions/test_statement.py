@@ -7,7 +7,7 @@ from django.test import Client
 
 from server.accounts.models import User
 from server.challenges.models import Phase, Team
-from server.submissions.models import Submission
+from server.submissions.models import QuotaEntry, Submission
 from server.submissions.services import leases, lifecycle, quota
 from tests.conftest import InlineQueue, Make
 from tests.server.documented import Api
@@ -42,6 +42,13 @@ def test_the_statement_lists_all_entries_newest_first(member: User, api: Api) ->
         ("cancelled.csv", 1, "submitted"),
         ("stands.csv", 1, "submitted"),
     ]
+
+
+def test_the_statement_does_not_reveal_the_exact_time_at_which_scoring_ended(member: User, api: Api) -> None:
+    moment = datetime.now(UTC).replace(microsecond=123456)
+    QuotaEntry.objects.update(at=moment)
+    lines = api.get(STATEMENT, user=member).json()["results"]
+    assert {datetime.fromisoformat(line["at"]) for line in lines} == {moment.replace(microsecond=0)}
 
 
 def test_the_entries_add_up_to_the_used_quota(member: User, api: Api) -> None:
