@@ -60,7 +60,7 @@ def gain(entry: Any, access: ScoreAccess) -> Gain | None:
 
     Return None if no interval is stored, or under ladder feedback, which hides scores that are not a clear improvement.
     """
-    ends = access.interval(entry.gain_low, entry.gain_high)
+    ends = access.interval_of_difference(entry.gain_low, entry.gain_high)
     return Gain(entry.earlier, ends) if ends and not access.ladder else None
 
 

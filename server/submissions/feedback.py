@@ -51,6 +51,19 @@ class ScoreAccess:
             return None
         return (low, high) if self.exact_ends else published((low, high), decimals=self.decimals)
 
+    def interval_of_difference(self, low: float | None, high: float | None) -> Interval | None:
+        """Return the ends of a confidence interval for the difference between two scores, rounded for the viewer.
+
+        If the phase rounds scores and the interval includes 0, it is extended to at least one unit of the last digit on
+        both sides of 0. Otherwise, an end at 0 would reveal whether a difference that the rounding hides is positive,
+        even if only one image has changed.
+        """
+        found = self.interval(low, high)
+        if found is None or self.decimals is None or found[0] > 0 or found[1] < 0:
+            return found
+        unit = 10.0**-self.decimals
+        return min(found[0], -unit), max(found[1], unit)
+
 
 def note_revealed(phase: Phase, *, now: datetime) -> None:
     """Record the first time at which participants could read the private scores.

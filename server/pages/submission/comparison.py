@@ -145,7 +145,7 @@ def difference_of(a: Side, b: Side, split: str, track: Track, access: ScoreAcces
     difference = None if a.score is None or b.score is None else access.rounded(b.score - a.score)
     vectors = replicates.get(b.evaluation_id), replicates.get(a.evaluation_id)
     exact = difference_between(*vectors, difference) if difference is not None else None
-    interval = access.interval(*exact) if exact is not None else None
+    interval = access.interval_of_difference(*exact) if exact is not None else None
     return Difference(
         title=SPLIT_TITLES[split],
         metric=track.metrics[0].title,

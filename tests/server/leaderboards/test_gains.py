@@ -72,6 +72,19 @@ def test_the_interval_is_rounded_outward_as_the_phase_rounds(phase: Phase, teams
     assert gain.interval == (0.1, 0.3)
 
 
+@pytest.mark.phase(feedback="rounded", feedback_decimals=1)
+def test_the_interval_of_a_gain_does_not_reveal_that_one_image_is_better(
+    phase: Phase, make: Make, replicated: Callable[..., Submission]
+) -> None:
+    team = make.team(phase.challenge)
+    replicated(phase, [0.3125, 0.3125], team=team, at=NOW - 20 * DAY)
+    replicated(phase, [0.3125, 0.328125], team=team, at=NOW - DAY)
+    compare_boards()
+    (row,) = rows(phase)
+    assert row.gain is not None
+    assert row.gain.interval == (-0.1, 0.1)
+
+
 @pytest.mark.phase(feedback="ladder")
 def test_under_ladder_feedback_nothing_is_compared_with_a_week_ago(phase: Phase, teams: list[Team]) -> None:
     refresh_boards()

@@ -168,6 +168,18 @@ def test_differences_are_rounded_like_scores(
     assert not [number for number in (b"0.45", b"0.56", b"0.11", b"0.08", b"0.12") if number in html]
 
 
+@pytest.mark.phase(feedback="rounded", feedback_decimals=2)
+@pytest.mark.parametrize("change", [0.0015, 0.0, -0.0015])
+def test_the_interval_of_a_difference_does_not_reveal_whether_one_image_is_better_or_worse(
+    change: float, phase: Phase, team: Team, replicated: Callable[..., Submission], visit: Callable[..., Page]
+) -> None:
+    replicates = [0.611, 0.612, 0.613]
+    a, b = (replicated(phase, [*replicates, last], team=team) for last in (0.612, 0.612 + change))
+    (found,) = visit(a, b).context["differences"]
+    assert (found.a, found.b, found.difference) == (0.61, 0.61, 0.0)
+    assert (str(found.verdict), found.interval) == ("tied", (-0.01, 0.01))
+
+
 def test_classes_are_compared_only_if_the_phase_shows_them(
     make: Make, member: User, scored: Scored, visit: Callable[..., Page]
 ) -> None:
