@@ -99,22 +99,6 @@ def test_messages_to_a_stopped_worker_are_left_to_other_workers(
     assert (worker.sent, worker.sent_later) == ([submissions[0].pk], [7])
 
 
-def test_a_worker_with_another_evaluator_than_the_web_part_leaves_jobs_to_others(
-    submissions: list[Submission],
-    worker: InlineQueue,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    worker.sent.clear()
-    monkeypatch.setattr(storage_check, "OTHER_VERSION", [1])
-    tasks.evaluate(str(submissions[0].pk))
-    assert (outcomes(), worker.sent) == ({("queued", 0, "")}, [submissions[0].pk])
-    assert "another evaluator" in caplog.text
-    monkeypatch.setattr(storage_check, "OTHER_VERSION", [0])
-    evaluate()
-    assert Submission.objects.filter(status=Status.SCORED).count() == 1
-
-
 def test_a_stopped_worker_continues_when_it_can_read_the_files(
     submissions: list[Submission], caplog: pytest.LogCaptureFixture
 ) -> None:

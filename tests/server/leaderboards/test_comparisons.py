@@ -5,7 +5,6 @@ from datetime import timedelta
 from functools import partial
 
 import pytest
-from celery import current_app
 from django.contrib.auth.models import AnonymousUser
 from django.db import connection
 from django.db.models import F
@@ -16,7 +15,6 @@ from server.clock import database_now
 from server.leaderboards.models import Board, ComparedEntry, Comparison, Entry
 from server.leaderboards.queries import board
 from server.leaderboards.services import comparisons
-from server.leaderboards.services.comparisons import Found
 from server.leaderboards.validators import entity_tag
 from server.submissions import queue
 from server.submissions.models import Submission
@@ -30,24 +28,6 @@ from worker.comparisons.comparing import compared
 
 pytestmark = pytest.mark.django_db
 VALUES = [0.25, 0.5, 0.75] * 10
-
-
-@pytest.fixture
-def broker(monkeypatch: pytest.MonkeyPatch, inline_queue: InlineQueue) -> InlineQueue:
-    """Return a fake broker with empty queues. It collects new messages about leaderboards in `.sent_for_boards`."""
-    monkeypatch.setattr(queue, "waiting", lambda kind: 0)
-    return inline_queue
-
-
-@pytest.fixture
-def changed(phase: Phase, replicated: Callable[..., Submission]) -> Board:
-    """Return a leaderboard of two teams whose entries are due for a comparison."""
-    for _ in range(2):
-        replicated(phase, VALUES)
-    comparisons.add_missing()
-    # Postpone the comparisons of all other leaderboards, because these tests use only the public one.
-    Comparison.objects.exclude(board__kind="public").update(not_before=database_now() + timedelta(days=1))
-    return Board.objects.get(phase=phase, kind="public")
 
 
 def job() -> Comparison:
@@ -255,58 +235,3 @@ def test_recording_a_score_does_not_write_to_the_comparison(changed: Board, scor
     with CaptureQueriesContext(connection) as queries:
         scored(changed.phase, 0.5)
     assert not [query for query in queries if "leaderboards_comparison" in query["sql"]]
-
-
-@pytest.fixture
-def comparing(monkeypatch: pytest.MonkeyPatch) -> Callable[[BaseException], None]:
-    """Return a function that makes every comparison of entries raise the given error."""
-
-    def make_raise(error: BaseException) -> None:
-        def failing(comparison: Comparison) -> Found:
-            raise error
-
-        monkeypatch.setattr(tasks, "compared", failing)
-
-    return make_raise
-
-
-def test_the_message_names_a_task_of_the_worker() -> None:
-    assert current_app.tasks[queue.QUEUES[Comparison].task] == tasks.compare
-
-
-def test_the_task_stores_what_it_found(changed: Board, broker: InlineQueue) -> None:
-    tasks.compare(changed.pk)
-    assert ComparedEntry.objects.count() == 2
-    assert Comparison.objects.filter(board=changed, lease_token=None, attempts=0).exists()
-
-
-def test_an_unexpected_error_is_tried_again_and_then_given_up(
-    changed: Board, broker: InlineQueue, comparing: Callable[[BaseException], None]
-) -> None:
-    comparing(RuntimeError("a bug"))
-    for attempt in (1, 2, 3):
-        assert is_due()
-        Comparison.objects.filter(board=changed).update(not_before=None)
-        with pytest.raises(RuntimeError):
-            tasks.compare(changed.pk)
-        assert job().attempts == attempt % 3
-    assert not is_due()
-    assert job().failure == "RuntimeError while comparing"
-
-
-def test_without_enough_memory_a_comparison_is_given_up_at_once(
-    changed: Board, broker: InlineQueue, comparing: Callable[[BaseException], None]
-) -> None:
-    comparing(MemoryError())
-    tasks.compare(changed.pk)
-    assert not is_due()
-
-
-def test_a_worker_that_is_stopped_releases_its_comparison(
-    changed: Board, broker: InlineQueue, comparing: Callable[[BaseException], None]
-) -> None:
-    comparing(SystemExit())
-    with pytest.raises(SystemExit):
-        tasks.compare(changed.pk)
-    assert Comparison.objects.filter(board=changed, lease_token=None, attempts=0, not_before=None).exists()
-    assert claimed().attempts == 1
