@@ -34,7 +34,7 @@
     refusal.scrollIntoView({ block: "nearest" });
   };
 
-  const sentence = (text) => element("p", "notice notice-bad", text);
+  const sentence = (text) => element("p", "notice notice-error", text);
 
   const showFirstPart = ({ lines, problems }) => {
     if (!problems.length) {
@@ -42,7 +42,7 @@
       look.replaceChildren(element("p", "soft small", text));
       return;
     }
-    const box = element("div", "notice notice-warn", "");
+    const box = element("div", "notice notice-warning", "");
     const list = document.createElement("ul");
     for (const problem of problems) list.append(element("li", "", problem));
     box.append(element("p", "", "The server would probably reject this file:"), list);

@@ -3,6 +3,8 @@
 from datetime import UTC, datetime
 
 import pytest
+from django.conf import settings
+from django.contrib.messages import DEFAULT_TAGS, ERROR, WARNING
 from django.template import Context, Template
 
 from evaluator.report_page.curves import Chart, Curve
@@ -48,3 +50,9 @@ def test_a_missing_time_or_interval_renders_nothing() -> None:
 def test_the_description_of_a_chart_lists_each_curve_with_its_area() -> None:
     lines = [Curve(name, "", "AP", 0.25, "own", "", []) for name in ("Cat", "mean")]
     assert "AP of Cat, area 0.250; AP of mean, area 0.250." in Chart(lines, "Cat", ()).description
+
+
+@pytest.mark.parametrize("tag", [DEFAULT_TAGS[ERROR], DEFAULT_TAGS[WARNING]])
+def test_a_message_about_an_error_or_a_warning_has_its_own_colour(tag: str) -> None:
+    css = (settings.BASE_DIR / "server/static/components.css").read_text()
+    assert f"\n.notice-{tag} {{ border-left-color: " in css
