@@ -7,6 +7,7 @@ from pathlib import Path
 
 from django.conf import settings
 from django.db import transaction
+from django.dispatch import Signal
 
 from server.clock import database_now
 from server.submissions import limits, queue
@@ -40,9 +41,16 @@ def sweep(*, files: bool = True) -> SweepResult:
     """
     requeued, failed = end_expired_leases()
     resent = resend_lost_messages(Submission) + resend_lost_messages(Rerun)
-    swept.send(Submission)
+    send(swept)
     found = sweep_files() if files else SweepResult()
     return replace(found, requeued=requeued, failed=failed, resent=resent)
+
+
+def send(signal: Signal) -> None:
+    """Call all receivers of a signal. If some of them raise exceptions, raise the first one afterwards."""
+    for _, result in signal.send_robust(Submission):
+        if isinstance(result, Exception):
+            raise result
 
 
 def end_expired_leases() -> tuple[int, int]:
@@ -119,7 +127,7 @@ def sweep_files() -> SweepResult:
     before = time.time() - ABANDONED_SECONDS
     abandoned = sum(remove_if_older(path, before) for path in upload_folder().iterdir())
     removed = retention.remove_expired() + deleted + abandoned
-    files_swept.send(Submission)
+    send(files_swept)
     return SweepResult(quarantined=quarantined, restored=restored, removed=removed)
 
 

@@ -5,16 +5,20 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
 from django.core.management import call_command
+from django.db import DatabaseError
+from django.dispatch import Signal
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from server.submissions import queue
 from server.submissions.models import Status, Submission
 from server.submissions.services import lifecycle, quota, sweeping
 from server.submissions.services.sweeping import SweepResult, sweep
+from server.submissions.signals import files_swept, swept
 from tests.conftest import InlineQueue, Make
 
 LONG_AGO = datetime.now(UTC) - timedelta(hours=2)
@@ -213,3 +217,25 @@ def test_the_command_prints_what_it_has_done(make: Make, capsys: pytest.CaptureF
 def test_a_missing_folder_of_uploads_does_not_stop_the_sweeper(db: None, own_folders: None, settings: Settings) -> None:
     settings.FILE_UPLOAD_TEMP_DIR.rmdir()
     assert sweep() == SweepResult()
+
+
+@pytest.mark.parametrize("signal", [swept, files_swept])
+@pytest.mark.django_db
+def test_a_receiver_that_fails_does_not_prevent_the_others_from_being_called(signal: Signal) -> None:
+    called: list[Any] = []
+
+    def failing(**arguments: Any) -> None:
+        raise DatabaseError("a receiver failed")
+
+    def working(**arguments: Any) -> None:
+        called.append(arguments["signal"])
+
+    for receiver in (failing, working):
+        signal.connect(receiver)
+    try:
+        with pytest.raises(DatabaseError, match="a receiver failed"):
+            sweep()
+    finally:
+        for receiver in (failing, working):
+            signal.disconnect(receiver)
+    assert called == [signal]
