@@ -70,7 +70,8 @@ def _metric_reasons(name: str, metrics: Mapping[str, float | None], parameters: 
     if name == "score":
         weighted = [part for part, weight in zip(PARTS, parameters["weights"], strict=True) if weight]
         reasons = [reason for part in weighted for reason in _metric_reasons(part, metrics, parameters)]
-        return list(dict.fromkeys(reasons)) or ([] if _is_best(value) else [WEIGHTS])
+        are_low = sum(parameters["weights"]) < 1 - TOLERANCE
+        return list(dict.fromkeys(reasons + [WEIGHTS] * are_low))
     if _is_best(value):
         return []
     pooled = metrics.get("weighted_ap_relationships")

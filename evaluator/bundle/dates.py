@@ -15,7 +15,7 @@ def report_dates(phase: BundlePhase, *, start: datetime | None, end: datetime | 
     closing = min(filter(None, (phase.closes_at, end)), default=None)
     # With a manual reveal, the public leaderboard can be frozen after the phase has closed.
     if phase.freeze_at and closing and phase.freeze_at >= closing and phase.reveal == "at_close":
-        message = "is not before the phase closes, so it has no effect"
+        message = "is not before the phase closes, so it has no effect unless a team gets more time"
         mistakes.warn("no_effect", message, line=phase.freeze_line, key=f"{phase.key}.freeze_at")
 
 

@@ -122,7 +122,8 @@ def prepare(phase: TruthSource, workspace: Path, podium: Podium, *options: str) 
     if "all" in made.get("ceiling", {}) and made["ceiling"]["all"]["score"] is None:
         raise InvalidBundle([_nothing_to_score(phase, made)])
     if not made["splits"]["public"]:
-        file = locate("usage.csv" if phase.usage or (phase.truth / "usage.csv").exists() else None, phase)
+        inside = next((name for name in USAGES if (phase.truth / name).is_file()), None)
+        file = locate(phase.usage.name if phase.usage else inside, phase)
         message = "no image is public, so nobody would see a score before the phase ends; make some images public"
         raise InvalidBundle([Problem("truth_bad_value", message, file=file)])
     if phase.sample:
@@ -206,6 +207,7 @@ def settings_of(parameters: Mapping[str, Any]) -> list[str]:
 
 def locate(file: str | None, phase: TruthSource) -> str:
     """Return the path of a ground truth file relative to the folder of the bundle."""
-    beside = phase.usage is not None and file in ("usage.csv", phase.usage.name)
-    folder = f"phases/{phase.slug}" if beside else f"phases/{phase.slug}/truth"
+    folder = f"phases/{phase.slug}/truth"
+    if phase.usage is not None and file in ("usage.csv", phase.usage.name):
+        return f"phases/{phase.slug}/{phase.usage.name}"
     return f"{folder}/{file}" if file else folder

@@ -15,6 +15,10 @@ from evaluator.files.cells import shortened
 from evaluator.files.faults import Faults
 from evaluator.problems import SHOWN_PER_CODE, Findings, Problem
 
+# The columns of ids and labels that predictions contain too.
+IN_PREDICTIONS = {"ImageID", "LabelName", "LabelName1", "LabelName2", "RelationshipLabel"}
+SPACED = "begins or ends with white space, which predictions must then contain too; remove it"
+
 
 @dataclass(slots=True)
 class TruthTable:
@@ -28,20 +32,17 @@ class TruthTable:
         """Return the number of rows in the ground truth file."""
         return len(self.frame)
 
-    def texts(self, column: str, *, stripped: bool = False) -> list[str]:
-        """Return a column of ids or labels, shape (N,). Empty cells are reported as faults.
+    def texts(self, column: str) -> list[str]:
+        """Return a column of texts, shape (N,). Empty cells are reported as faults.
 
-        White space around a cell is removed if ``stripped`` is true. Otherwise, it is part of the id or label, and is
-        reported as a warning.
+        White space around an id or a label is part of it, and is reported as a warning.
         """
         values: list[str] = self.frame[column].tolist()
-        shorter = [value.strip() for value in values]
-        self.mark(column, np.array([not value for value in values], bool), "truth_bad_value", "is empty")
-        if stripped:
-            return shorter
-        spaced = np.array([value != short for value, short in zip(values, shorter, strict=True)], bool)
-        what = "begins or ends with white space, which predictions must then contain too; remove it"
-        self.warn(column, spaced, "truth_outer_space", what)
+        if (self.file, column, "is empty") not in self.faults.checked:
+            self.mark(column, np.array([not value for value in values], bool), "truth_bad_value", "is empty")
+            if column in IN_PREDICTIONS:
+                spaced = np.array([value != value.strip() for value in values], bool)
+                self.warn(column, spaced, "truth_outer_space", SPACED)
         return values
 
     def numbers(self, *columns: str) -> NDArray[np.float64]:

@@ -113,7 +113,7 @@ def usage_of(folder: TruthFolder, images: Mapping[str, int]) -> NDArray[np.int8]
     if "usage.csv" not in folder:
         return np.full(len(images), PUBLIC, np.int8)
     table = folder.table("usage.csv")
-    words = [word.lower() for word in table.texts("Usage", stripped=True)]
+    words = [word.strip().lower() for word in table.texts("Usage")]
     kinds = coded(words, USAGES)
     table.mark("Usage", kinds < 0, "truth_bad_value", "is not Public, Private or Ignored")
     codes = coded(table.texts("ImageID"), images)
@@ -156,17 +156,22 @@ def warn_nameless(folder: TruthFolder, listing: str, labels: Sequence[str]) -> N
         folder.faults.warn("truth_class_without_name", listing, message)
 
 
-def warn_labels_with_spaces(folder: TruthFolder, listing: str, labels: Iterable[str]) -> None:
+def warn_labels_with_spaces(
+    folder: TruthFolder, listing: str, labels: Iterable[str], tables: Mapping[str, "TruthTable"]
+) -> None:
     """Record a single warning about the labels that a prediction string cannot contain, if the track has such strings.
 
-    Spaces and tabs separate the tokens of a prediction string.
+    Spaces and tabs separate the tokens of a prediction string. The warning names the file ``listing`` or, without this
+    file, the first of the ``tables`` that has such a label.
     """
     spaced = [label for label in labels if " " in label or "\t" in label]
     if spaced and folder.track.form.tokens:
         have = "label has spaces" if len(spaced) == 1 else "labels have spaces"
         use = "so participants must use the layout with one row for each prediction"
         message = f"{len(spaced):,} {have}, which separate the tokens of a prediction string, {use}: {_some(spaced)}"
-        folder.faults.warn("truth_label_with_space", listing, message)
+        using = (name for name, table in tables.items() if table.frame.isin(spaced).to_numpy().any())
+        file = listing if listing in folder else next(using, "hierarchy.json")
+        folder.faults.warn("truth_label_with_space", file, message)
 
 
 def _some(labels: Sequence[str]) -> str:

@@ -11,6 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from evaluator.digits import sign_of
 from evaluator.draws import Draws
 from evaluator.metrics.bootstrap import Numbers, paired_interval
 from evaluator.metrics.rank_intervals import top_rank_intervals
@@ -155,7 +156,7 @@ def has_false_split(board: Board, top: int) -> bool:
     def are_tied(first: int, row: int) -> bool:
         observed = board.scores[first] - board.scores[row]
         low, high = paired_interval(board.replicates[first] - board.replicates[row], observed) or (0.0, 0.0)
-        return low <= 0 <= high
+        return not sign_of((low, high))
 
     joined = in_tie_groups(range(min(top, len(board.scores))), are_tied)
     begins = [row for row, is_joined in enumerate(joined) if not is_joined]

@@ -251,7 +251,7 @@ def test_one_warning_names_the_labels_that_no_prediction_string_can_contain(tmp_
     boxes = "".join(f"i1,{label},0.1,0.5,0.1,0.5,0\n" for label in ("traffic light", "stop\tsign", "car"))
     made = prepare(DETECTION, folder(tmp_path, boxes_csv=BOXES + boxes, **OPEN), tmp_path / "t.podium")
     (found,) = [one for one in made["warnings"] if one["code"] == "truth_label_with_space"]
-    assert found["file"] == "image_labels.csv"
+    assert found["file"] == "boxes.csv"
     assert "2 labels have spaces" in found["message"]
     assert "'traffic light'" in found["message"]
 

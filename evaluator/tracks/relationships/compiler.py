@@ -45,7 +45,7 @@ def compile_truth(folder: TruthFolder, parameters: RelationshipsParameters) -> R
     relation_names = _relation_names(related, listed_relations)
     relations = _codes(relation_names)
     for listing, names in zip(listings, (labels, relations), strict=True):
-        warn_labels_with_spaces(folder, listing if listing in folder else related.file, names)
+        warn_labels_with_spaces(folder, listing, names, tables)
     texts = {
         "images": list(images),
         "labels": list(labels),

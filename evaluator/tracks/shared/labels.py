@@ -99,7 +99,7 @@ class Labelling:
                 warn_absent_labels(table, verified)
         own = _labels_of_objects(tables, verified, present)
         warn_unused(folder, "classes.csv", listed or (), own.union(*(known.get(label, ()) for label in own)))
-        warn_labels_with_spaces(folder, verified.file if listed is None else "classes.csv", labels)
+        warn_labels_with_spaces(folder, "classes.csv", labels, tables)
         codes = coded(verified.texts("ImageID"), images), coded(verified.texts("LabelName"), labels)
         names = [(listed or {}).get(label, label) for label in labels]
         lists = listed is not None, len(known) if hierarchy else None
