@@ -91,6 +91,9 @@ def rerun(rerun_id: int) -> None:
 @shared_task(name=COMPARE)
 def compare(board_id: int) -> None:
     """Compare the entries of the next leaderboard that is due. This needs no stored files, only the database."""
+    if storage_check.OTHER_VERSION[0]:
+        storage_check.pass_on(partial(queue.enqueue, Comparison, board_id))
+        return
     with claim(comparisons.claim_next, comparisons.release) as claimed:
         if claimed is None:
             return

@@ -65,7 +65,7 @@ def waiting_since(now: datetime) -> datetime | None:
 
     A team is waiting if it has submissions that could be scored but none that is being scored. Therefore a queue that
     is long only because of one team's files does not count as a delay. A submission whose lease has expired is no
-    longer being scored, but keeps its team's place until a sweeper ends the lease.
+    longer being scored, although it counts against the team's limit until a sweeper ends the lease.
     """
     ready = Submission.objects.queued().filter(Q(not_before=None) | Q(not_before__lte=now))
     busy = Submission.objects.running().filter(lease_until__gte=now).order_by().values("team")

@@ -24,6 +24,7 @@ STOPPED_KEY = "podium:stopped-workers"
 VERSIONS_KEY = "podium:worker-versions"
 # The key of the evaluator's version of the web part that was started last. Workers with another version take no jobs.
 EVALUATOR_KEY = "podium:evaluator"
+UNKNOWN = "unknown"  # The version of a worker that does not record it, and takes jobs from every web part.
 # Key of the Redis hash with the time of each sweeper's last successful sweep.
 SWEEPERS_KEY = "podium:sweepers"
 WORKER_SECONDS = 15
@@ -98,7 +99,7 @@ def worker_versions() -> dict[str, str]:
     alive = [name for name, age in worker_seconds().items() if age < WORKER_SECONDS]
     with redis() as client:
         found = client.hgetall(VERSIONS_KEY)
-    return {name: found.get(name.encode(), b"unknown").decode() for name in alive}
+    return {name: found.get(name.encode(), UNKNOWN.encode()).decode() for name in alive}
 
 
 def note_evaluator() -> None:
@@ -111,6 +112,12 @@ def evaluator_of_web() -> str:
     """Return the evaluator's version of the web part that was started last, or "" if unknown. Raises RedisError."""
     with redis() as client:
         return (client.get(EVALUATOR_KEY) or b"").decode()
+
+
+def workers_of_other_versions() -> set[str]:
+    """Return the names of workers that take no jobs, because the web part has another evaluator. Raises RedisError."""
+    wanted = evaluator_of_web()
+    return {name for name, version in worker_versions().items() if wanted and version not in (wanted, UNKNOWN)}
 
 
 def stopped_workers() -> set[str]:
@@ -148,13 +155,15 @@ def worker(name: str = "") -> str:
     If no name is given, return `ok` if any worker sends heartbeats and takes jobs.
     """
     try:
-        found, stopped = worker_seconds(), stopped_workers()
+        found, stopped, other = worker_seconds(), stopped_workers(), workers_of_other_versions()
     except (RedisError, ValueError):
         return "unknown while the broker does not respond"
     alive = {one for one, age in found.items() if name in ("", one) and age < WORKER_SECONDS}
     if not alive:
         return f"no heartbeat for {WORKER_SECONDS} s"
-    return "takes no jobs, because it cannot read the stored files" if alive <= stopped else OK
+    if alive <= other:
+        return "takes no jobs, because the web part has another version of the evaluator"
+    return "takes no jobs, because it cannot read the stored files" if alive <= stopped | other else OK
 
 
 def sweeper(name: str = "") -> str:

@@ -81,7 +81,7 @@ def heartbeats() -> Iterator[Metric]:
     try:
         ages = {(name,): seconds for name, seconds in health.worker_seconds().items()}
         sweeps = {(name,): seconds for name, seconds in health.sweeper_seconds().items()}
-        stopped, versions = health.stopped_workers(), health.worker_versions()
+        stopped, versions = health.stopped_workers() | health.workers_of_other_versions(), health.worker_versions()
     except (RedisError, ValueError):
         yield gauge("podium_broker_up", "Whether Redis responds", {(): 0.0})
         return
@@ -92,7 +92,7 @@ def heartbeats() -> Iterator[Metric]:
     yield gauge("podium_worker_info", "The version of a worker's evaluator", info, "worker", "version")
     # A worker that has crashed neither takes jobs nor lacks storage. `podium_worker_heartbeat_seconds` shows it.
     taking = {(name,): float(name not in stopped) for name in versions}
-    meaning = "0 if the worker, which sends heartbeats, cannot read the stored files"
+    meaning = "0 if the worker, which sends heartbeats, takes no jobs"
     yield gauge("podium_worker_takes_jobs", meaning, taking, "worker")
 
 

@@ -29,6 +29,8 @@ POLL_SECONDS = 0.5
 CRASHES_AT_START = 3
 # On a busy machine, the first start of the service can take minutes, because a worker may have to compile its kernels.
 READY_SECONDS, REPORT_SECONDS = 600.0, 20.0
+# Checks that may fail for a long time without a reason to stop the service.
+DISPENSABLE = {"storage", "sweeper"}
 
 
 def stop_now(number: int, frame: FrameType | None) -> None:
@@ -176,8 +178,8 @@ class Service:
     def wait_until_ready(self, *, seconds: float = READY_SECONDS) -> None:
         """Wait until the service is ready, and report from time to time what is missing.
 
-        Raises NotAvailable if that takes too long or a process keeps crashing. A web part that lacks only storage, such
-        as space on a full disk, is never stopped, because it serves pages.
+        Raises NotAvailable if that takes too long or a process keeps crashing. If only storage is missing, such as
+        space on a full disk, or a successful sweep, nothing is stopped: pages are served, and the sweeper tries again.
         """
         started = time.monotonic()
         reported = started
@@ -187,7 +189,7 @@ class Service:
                 if process.crashes >= CRASHES_AT_START:
                     raise NotAvailable(f"{process.name} did not start.{process.last_words}")
             now = time.monotonic()
-            if now - started > seconds and set(missing) != {"storage"}:
+            if now - started > seconds and not set(missing) <= DISPENSABLE:
                 states = "; ".join(f"{name}: {state}" for name, state in missing.items())
                 raise NotAvailable(f"Not ready after {seconds:g} s ({states}). Read the logs.")
             if now - reported > REPORT_SECONDS:

@@ -79,11 +79,13 @@ def test_a_worker_takes_no_jobs_while_the_web_part_has_another_evaluator(client:
     assert seen == [False, True, False]
 
 
-@pytest.mark.parametrize(("other", "is_alarm"), [(None, False), (1_000_000.0, False), (999_998.25, True)])
+@pytest.mark.parametrize(
+    ("other", "is_alarm"), [(None, False), (1_000_000.0, False), (999_998.25, False), (1_000_000.25, True)]
+)
 def test_two_workers_with_the_same_name_are_an_alarm(
     other: float | None, is_alarm: bool, client: FakeRedis, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The list contains nothing, the last heartbeat of this worker, or that of another one."""
+    """The list contains nothing, the last or an earlier heartbeat of this worker, or that of another one."""
     liveness.renew("celery@a")
     client.hashes[health.WORKERS_KEY] = {} if other is None else {"celery@a": other}
     liveness.renew("celery@a")

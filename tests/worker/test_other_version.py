@@ -3,6 +3,7 @@
 import pytest
 
 from evaluator import scoring
+from server.leaderboards.services import comparisons
 from server.submissions.models import Status
 from tests.conftest import InlineQueue, Make
 from tests.worker.test_rerun import report
@@ -27,3 +28,14 @@ def test_a_worker_with_another_evaluator_than_the_web_part_leaves_jobs_to_others
     tasks.evaluate(str(submission.pk))
     submission.refresh_from_db()
     assert submission.status == Status.SCORED
+
+
+def test_a_worker_with_another_evaluator_leaves_comparisons_to_others(
+    inline_queue: InlineQueue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claimed: list[bool] = []
+    monkeypatch.setattr(storage_check, "PAUSE_SECONDS", 0)
+    monkeypatch.setattr(storage_check, "OTHER_VERSION", [1])
+    monkeypatch.setattr(comparisons, "claim_next", lambda: claimed.append(True))
+    tasks.compare(5)
+    assert (inline_queue.sent_for_boards, claimed) == ([5], [])

@@ -16,8 +16,8 @@ from server.leaderboards.models import Board, Entry
 from server.leaderboards.scored_entries import SPLITS
 from server.submissions.models import Replicates
 
-# Version of the rules by which leaderboard entries are compared. If it is incremented, all stored comparisons are
-# computed again.
+# Version of the rules by which leaderboard entries are compared, in the form `number:`. If the number is incremented,
+# all stored comparisons are computed again.
 RULES = "3:"
 NORMAL_WIDTH = 3.92  # Width of the 95% interval of a normal distribution, in standard errors.
 

@@ -13,6 +13,7 @@ from django.db import transaction
 from django.dispatch import receiver
 
 from evaluator import __version__
+from evaluator.problems import InvalidParameters
 from server.challenges.models import Phase, Truth
 from server.organize.services.new_files import NewFiles
 from server.submissions import queue
@@ -45,8 +46,14 @@ def limit_options() -> list[str]:
 
 
 def is_outdated(truth: Truth) -> bool:
-    """Return whether a ground truth has no check kit (a file for checking submissions offline) or an outdated one."""
-    return bool(truth.kit_made_with != kit_settings(truth.phase))
+    """Return whether a ground truth has no check kit (a file for checking submissions offline) or an outdated one.
+
+    A phase whose parameters this version no longer accepts keeps its kit.
+    """
+    try:
+        return bool(truth.kit_made_with != kit_settings(truth.phase))
+    except InvalidParameters:
+        return False
 
 
 @receiver(swept)

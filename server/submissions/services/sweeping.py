@@ -41,8 +41,10 @@ def sweep(*, files: bool = True) -> SweepResult:
     """
     requeued, failed = end_expired_leases()
     resent = resend_lost_messages(Submission) + resend_lost_messages(Rerun)
-    send(swept)
-    found = sweep_files() if files else SweepResult()
+    try:
+        send(swept)
+    finally:
+        found = sweep_files() if files else SweepResult()
     return replace(found, requeued=requeued, failed=failed, resent=resent)
 
 

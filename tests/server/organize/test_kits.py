@@ -81,6 +81,13 @@ def test_a_truth_from_a_version_without_kits_gets_a_kit(run: Import, sent: list[
     assert kit_of(Phase.objects.get()) == before
 
 
+def test_a_phase_whose_parameters_are_no_longer_accepted_gets_no_new_kit(run: Import, sent: list[Any]) -> None:
+    run()
+    Phase.objects.update(parameters={"iou_threshold": 7})
+    kits.wake()
+    assert sent == []
+
+
 def test_making_a_kit_is_tried_only_once_for_a_truth_that_cannot_be_used(run: Import, sent: list[Any]) -> None:
     run()
     truth = Truth.objects.get()

@@ -99,6 +99,19 @@ def test_workers_that_cannot_read_the_stored_files_are_not_ready(
     assert (health.worker("celery@a") == "ok") == ("celery@a" not in stopped)
 
 
+@pytest.mark.parametrize(
+    ("evaluator", "any_worker", "this_worker"), [("", True, True), ("1.1.0", True, True), ("1.2.0", True, False)]
+)
+def test_a_worker_with_another_evaluator_than_the_web_part_is_not_ready(
+    evaluator: str, any_worker: bool, this_worker: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other worker is of a version of Podium that does not record its evaluator and takes all jobs."""
+    found = FakeRedis(versions={"celery@a": "1.1.0"}, **{"celery@a": 3.0, "celery@b": 3.0})
+    found.evaluator = evaluator
+    monkeypatch.setattr(health, "redis", lambda: found)
+    assert (health.worker() == "ok", health.worker("celery@a") == "ok") == (any_worker, this_worker)
+
+
 def test_the_version_of_each_live_worker_is_known_except_for_earlier_versions_of_podium(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

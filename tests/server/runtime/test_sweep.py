@@ -35,25 +35,49 @@ def handler() -> Iterator[None]:
 
 
 def test_a_successful_sweep_is_noted(noted: list[str]) -> None:
-    assert command.sweep_rows()
+    command.sweep_rows()
     assert noted == [own_sweeper()]
 
 
-def test_a_sweep_that_fails_is_not_noted_and_is_repeated(noted: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("handler")
+@pytest.mark.parametrize("error", [OperationalError("the server closed the connection"), ValueError("a bug")])
+def test_a_sweep_that_fails_is_not_noted_and_is_repeated(
+    noted: list[str], monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    """The stored files are swept anyway."""
+    sweeps: list[str] = []
+
     def fail(**options: object) -> SweepResult:
-        raise OperationalError("the server closed the connection")
+        sweeps.append("rows")
+        raise error
+
+    def files() -> SweepResult:
+        sweeps.append("files")
+        return SweepResult()
+
+    def wait(seconds: float) -> None:
+        if sweeps.count("rows") == 2:
+            raise SystemExit(0)
 
     monkeypatch.setattr(command, "sweep", fail)
-    assert not command.sweep_rows()
-    assert noted == []
+    monkeypatch.setattr(command, "sweep_files", files)
+    monkeypatch.setattr(command, "close_old_connections", lambda: None)
+    monkeypatch.setattr(command.time, "sleep", wait)
+    monkeypatch.setattr(health, "forget", lambda name: None)
+    with pytest.raises(SystemExit):
+        command.sweep_forever()
+    assert (noted, sweeps) == ([], ["rows", "files", "rows"])
 
 
-def test_a_sweep_succeeds_without_the_broker(noted: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sweep_succeeds_without_the_broker(
+    noted: list[str], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     def fail(name: str) -> None:
         raise NoRedis("connection refused")
 
     monkeypatch.setattr(health, "note_sweep", fail)
-    assert command.sweep_rows()
+    command.sweep_rows()
+    assert "the broker does not respond" in caplog.text
 
 
 def test_a_storage_that_cannot_be_read_is_counted_and_does_not_end_the_sweeper(
@@ -76,7 +100,7 @@ def test_rows_are_cleaned_up_although_the_storage_cannot_be_read(monkeypatch: py
 
     received: list[object] = []
     monkeypatch.setattr(sweeping, "sweep_files", fail)
-    monkeypatch.setattr(sweeping.swept, "send", received.append)
+    monkeypatch.setattr(sweeping.swept, "send_robust", lambda sender: received.append(sender) or [])
     with pytest.raises(OSError, match="Stale"):
         sweeping.sweep()
     assert received == [Submission]

@@ -221,7 +221,7 @@ def test_a_missing_folder_of_uploads_does_not_stop_the_sweeper(db: None, own_fol
 
 @pytest.mark.parametrize("signal", [swept, files_swept])
 @pytest.mark.django_db
-def test_a_receiver_that_fails_does_not_prevent_the_others_from_being_called(signal: Signal) -> None:
+def test_a_receiver_that_fails_does_not_prevent_the_others_from_being_called(signal: Signal, own_folders: None) -> None:
     called: list[Any] = []
 
     def failing(**arguments: Any) -> None:

@@ -13,8 +13,10 @@ from django.db import DatabaseError, InterfaceError, close_old_connections
 from redis import RedisError
 
 from server import metrics
+from server.accounts.audited_command import AuditedCommand
 from server.runtime import health
 from server.runtime.parts import own_sweeper
+from server.runtime.shared_keys import refuse_other_audit_key
 from server.submissions.services.sweeping import SweepResult, sweep, sweep_files
 
 FILES_SECONDS = 600  # Folders are checked less often than the database, because they may contain very many files.
@@ -29,6 +31,7 @@ class Command(BaseCommand):
         parser.add_argument("--forever", action="store_true", help="sweep every SWEEP_SECONDS until stopped")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        refuse_other_audit_key(AuditedCommand)  # A sweep can publish challenges, which writes audit entries.
         if options["forever"]:
             sweep_forever()
         else:
@@ -50,7 +53,8 @@ def sweep_forever() -> NoReturn:
     try:
         while True:
             close_old_connections()
-            if sweep_rows() and time.monotonic() >= files_after:
+            sweep_rows()
+            if time.monotonic() >= files_after:
                 sweep_stored_files()
                 files_after = time.monotonic() + FILES_SECONDS
             time.sleep(settings.SWEEP_SECONDS)
@@ -59,27 +63,31 @@ def sweep_forever() -> NoReturn:
             health.forget(own_sweeper())
 
 
-def sweep_rows() -> bool:
-    """Clean up the database, and send a heartbeat. Return False if cleaning up failed and will be tried again."""
+def sweep_rows() -> None:
+    """Clean up the database, and send a heartbeat. If cleaning up fails, even because of a bug, it is tried again."""
     try:
         note(sweep(files=False))
     except (DatabaseError, InterfaceError, OSError) as error:
         log.warning("the sweep failed and will be tried again: %s", error)
-        return False
+        return
+    except Exception:
+        log.exception("the sweep failed and will be tried again")
+        return
     try:
         health.note_sweep(own_sweeper())
     except (RedisError, ValueError) as error:
         log.warning("the broker does not respond: %s", error)
-    return True
 
 
 def sweep_stored_files() -> None:
     """Clean up the stored files. If this fails, as while a network file system is away, rows are still cleaned up."""
     try:
         note(sweep_files())
-    except (DatabaseError, InterfaceError, OSError) as error:
+    except Exception as error:
         metrics.file_sweep_errors.inc()
-        log.error("alarm: the stored files could not be checked and will be checked again later: %s", error)
+        is_bug = not isinstance(error, (DatabaseError, InterfaceError, OSError))
+        text = "alarm: the stored files could not be checked and will be checked again later: %s"
+        log.error(text, error, exc_info=is_bug)
 
 
 def note(swept: SweepResult) -> None:
