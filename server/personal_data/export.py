@@ -28,7 +28,7 @@ README = """Your data on Podium, exported at {now}.
 
 account.json       your account, addresses, profile and email settings
 tokens.json        your API tokens, without their secrets
-devices.json       the browsers in which you are signed in
+devices.json       the browsers in which you are logged in
 memberships.json   your teams, former teams, requests and invitations, and challenges that you cannot join
 notices.json       your notices
 organizing.json    challenges that you organize, and your announcements

@@ -27,7 +27,7 @@ VALID = timedelta(days=1)
 # Unfinished uploads that have been idle for this long are removed if another upload needs their disk space.
 IDLE = timedelta(minutes=15)
 # Unfinished uploads that have received fewer bytes per second count as idle too. Otherwise, an account could reserve
-# space for large files, and keep it, while it uploads almost nothing. The first part may take a minute.
+# space for large files, and keep it, while it uploads almost nothing. The first part may take two minutes.
 SLOWEST_BYTES = 2**16
 SLOW_AFTER = timedelta(minutes=2)
 
@@ -140,6 +140,17 @@ def unfinished() -> list[PartialUpload]:
 
 def discard(upload: PartialUpload) -> None:
     shutil.rmtree(upload.folder, ignore_errors=True)
+
+
+def is_used(upload: PartialUpload) -> bool:
+    """Return whether a request is writing to an upload."""
+    try:
+        with locked(upload.folder, wait=False):
+            return False
+    except BlockingIOError:
+        return True
+    except FileNotFoundError:
+        return False
 
 
 def discard_unless_used(upload: PartialUpload) -> bool:

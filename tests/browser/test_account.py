@@ -46,7 +46,7 @@ def log_in(person: Person, name: str) -> None:
 
 
 def log_out(person: Person) -> None:
-    person.click(person.page.get_by_role("button", name="Log out"))
+    person.click(person.page.get_by_role("button", name="Log out", exact=True))
     expect(person.page.get_by_role("link", name="Log in")).to_be_visible()
 
 
@@ -93,7 +93,7 @@ def test_two_factor_authentication_is_turned_on_and_used(
         assert_shown_well(page)
         person.enter("Code", code)
         person.click(page.get_by_role("button", name="Log in"))
-        expect(page.get_by_role("button", name="Log out")).to_be_visible()
+        expect(page.get_by_role("button", name="Log out", exact=True)).to_be_visible()
         page.goto("/accounts/security")
         expect(page.get_by_text("On since")).to_be_visible()
         log_out(person)

@@ -1,5 +1,7 @@
 """Checks in every test that no transaction locks a leaderboard after it has written an audit entry.
 
+SQLite does not lock rows, so on SQLite only changes of leaderboards are checked.
+
 On PostgreSQL, such a transaction could deadlock with every other one that takes these locks in the documented order;
 see `server.audit.services.record`.
 """
@@ -40,8 +42,10 @@ def lock_order_checked() -> Iterator[None]:
     order, leave = LockOrder(), Atomic.__exit__
 
     def leave_and_forget(block: Atomic, *error: Any) -> None:
-        leave(block, *error)
-        order.has_written &= in_transaction()
+        try:
+            leave(block, *error)
+        finally:
+            order.has_written &= in_transaction()
 
     with patch.object(Atomic, "__exit__", leave_and_forget), connection.execute_wrapper(order):
         yield

@@ -26,12 +26,12 @@ from server.challenges.roles import ARCHIVED, Right, refuse_without
 from server.challenges.services import JOINED, competing, has_joined
 from server.clock import database_now
 from server.organize import podium
-from server.organize.models import Publication
 from server.organize.services import baselines, bundles, salts
 from server.organize.services.consent import NO_CONSENT, Consent, check_consent, check_images, read_state
 from server.organize.services.new_files import NewFiles
 from server.organize.services.phases import assign, has_entries, remove, with_stored_splits, write_phase
 from server.organize.services.preparing import Prepared, prepare_and_test
+from server.organize.services.publishing import cancel_publication
 
 FIELDS = (
     "title",
@@ -144,7 +144,7 @@ def write(
     `edited` states whether the challenge was edited on the server since the last import. Return the challenge, messages
     about changes, and other notes.
     """
-    challenge, changes = write_challenge(bundle, mistakes)
+    challenge, changes = write_challenge(bundle, mistakes, by)
     known = {phase.slug: phase for phase in challenge.phases.select_for_update(no_key=True)}
     for position, declared in enumerate(bundle.phases):
         phase = known.pop(declared.slug, None) or Phase(challenge=challenge, slug=declared.slug)
@@ -180,7 +180,7 @@ def write(
     return challenge, changes, notes
 
 
-def write_challenge(bundle: Bundle, mistakes: Mistakes) -> tuple[Challenge, list[str]]:
+def write_challenge(bundle: Bundle, mistakes: Mistakes, by: User | None) -> tuple[Challenge, list[str]]:
     found = Challenge.objects.select_for_update(no_key=True).filter(slug=bundle.slug).first()
     challenge = found or Challenge(slug=bundle.slug, opens_at=database_now())
     if challenge.archived_at is not None:
@@ -190,7 +190,7 @@ def write_challenge(bundle: Bundle, mistakes: Mistakes) -> tuple[Challenge, list
     # The stored date is passed, because a new challenge without `opens_at` opens at the time of the import.
     report_opening(bundle, challenge.opens_at, mistakes)
     if found is not None and "visibility" in names:
-        follow_visibility(challenge, mistakes)
+        follow_visibility(challenge, mistakes, by)
     mistakes.stop_if_any()
     if found is None or names:
         challenge.save()
@@ -199,11 +199,11 @@ def write_challenge(bundle: Bundle, mistakes: Mistakes) -> tuple[Challenge, list
     return challenge, [f"challenge {challenge.slug}: {', '.join(names)} changed"] if names else []
 
 
-def follow_visibility(challenge: Challenge, mistakes: Mistakes) -> None:
+def follow_visibility(challenge: Challenge, mistakes: Mistakes, by: User | None) -> None:
     """Cancel the scheduled publication of a challenge whose visibility changes.
 
     Report an error if the challenge would become a draft although somebody has joined it.
     """
     if challenge.visibility == Challenge.Visibility.DRAFT and has_joined(challenge):
         mistakes.add("change_refused", JOINED, key="visibility")
-    Publication.objects.filter(challenge=challenge).delete()
+    cancel_publication(challenge, by)

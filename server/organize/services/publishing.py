@@ -75,8 +75,13 @@ def schedule(*, challenge: Challenge, by: User, visibility: str, at: datetime) -
 def unschedule(*, challenge: Challenge, by: User) -> None:
     """Cancel the scheduled publication of a draft, if there is one."""
     locked = lock_organized(challenge.pk, by=by, right=Right.EDIT)
-    if Publication.objects.filter(challenge=locked).delete()[0]:
-        audit.record(actor=by, action="publication.cancelled", subject=f"challenge {locked.slug}")
+    cancel_publication(locked, by)
+
+
+def cancel_publication(challenge: Challenge, by: User | None) -> None:
+    """Delete the scheduled publication of a locked challenge, if there is one."""
+    if Publication.objects.filter(challenge=challenge).delete()[0]:
+        audit.record(actor=by, action="publication.cancelled", subject=f"challenge {challenge.slug}")
 
 
 @receiver(swept)
@@ -113,6 +118,7 @@ def unpublish(*, challenge: Challenge, by: User) -> Challenge:
     if locked.visibility == Challenge.Visibility.DRAFT:
         raise Refused("invalid", "This challenge is already a draft.")
     refuse_joined(locked)
+    cancel_publication(locked, by)  # It remains if the draft was published in the admin.
     return change_visibility(locked, by, Challenge.Visibility.DRAFT)
 
 

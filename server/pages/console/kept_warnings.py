@@ -7,19 +7,24 @@ too many warnings for a cookie, so they are in the session.
 from collections.abc import Iterable
 from typing import Any
 
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 
 from evaluator.problems import Problem
 
-KEY = "warnings"
+KEY = "kept_warnings"
 
 
-def keep_warnings(request: HttpRequest, warnings: Iterable[Problem]) -> None:
-    """Store warnings for the next page. They replace earlier warnings that no page has shown."""
-    request.session[KEY] = [one.as_dict() for one in warnings]
+def redirect_with_warnings(request: HttpRequest, warnings: Iterable[Problem], *page: Any) -> HttpResponse:
+    """Redirect to a page that shows the warnings. They replace earlier warnings that no page has shown."""
+    response = redirect(*page)
+    request.session[KEY] = {"path": response["Location"], "warnings": [one.as_dict() for one in warnings]}
+    return response
 
 
 def take_warnings(request: HttpRequest) -> list[dict[str, Any]]:
-    """Return the stored warnings and remove them, so that only one page shows them."""
-    kept: list[dict[str, Any]] = request.session.pop(KEY, [])
+    """Return the warnings that are stored for this page, and remove them, so that the page shows them once."""
+    if request.session.get(KEY, {}).get("path") != request.path:
+        return []
+    kept: list[dict[str, Any]] = request.session.pop(KEY)["warnings"]
     return kept

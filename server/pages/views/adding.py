@@ -25,7 +25,7 @@ from server.errors import Refused
 from server.organize.services import adding, archiving, publishing
 from server.organize.services.bundle_uploads import require_may_import
 from server.pages.challenge_context import ChallengeContext
-from server.pages.console.kept_warnings import keep_warnings
+from server.pages.console.kept_warnings import redirect_with_warnings
 from server.pages.rendering import render_page
 from server.pages.views.organize import organized_context, show_overview
 from server.pages.views.phase_live import organized_phase
@@ -116,8 +116,7 @@ def added(request: PersonRequest, current: ChallengeContext, phase: Phase, warni
     """Redirect to the page about a new phase's ground truth, which shows the warnings and the results of the gate."""
     gate = "Its gate is green." if may_open(phase) else "Its gate is not green, so it does not accept submissions yet."
     messages.success(request, f"Phase {phase.slug} was added. {gate}")
-    keep_warnings(request, warnings)
-    return redirect("organize_truth_version", current.challenge.slug, phase.slug, 1)
+    return redirect_with_warnings(request, warnings, "organize_truth_version", current.challenge.slug, phase.slug, 1)
 
 
 def show_phase_form(

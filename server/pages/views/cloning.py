@@ -5,7 +5,6 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
-from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods
 
 from evaluator.bundle import InvalidBundle
@@ -15,7 +14,7 @@ from server.challenges.roles import Right
 from server.errors import Refused
 from server.organize.services import cloning
 from server.pages.challenge_context import ChallengeContext
-from server.pages.console.kept_warnings import keep_warnings
+from server.pages.console.kept_warnings import redirect_with_warnings
 from server.pages.rendering import render_page
 from server.pages.views.organize import organized_context
 from server.submissions.services import admission
@@ -42,8 +41,7 @@ def clone(request: PersonRequest, slug: str) -> HttpResponse:
     except Refused as refusal:
         return show(request, current, form, refusal)
     messages.success(request, "The challenge was copied as a draft. Enter its dates, then publish it.")
-    keep_warnings(request, made.warnings)
-    return redirect("organize", made.challenge.slug)
+    return redirect_with_warnings(request, made.warnings, "organize", made.challenge.slug)
 
 
 def show(

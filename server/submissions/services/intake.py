@@ -2,6 +2,7 @@
 
 import logging
 import unicodedata
+from datetime import datetime
 from functools import partial
 from hashlib import file_digest
 from pathlib import PurePath
@@ -124,8 +125,7 @@ def keep(submission: Submission, file: "File[bytes]", *, charge: bool) -> None:
     because a row must never refer to a missing file. The sweeper (a periodic task) moves files without a row to
     quarantine.
     """
-    # A duplicate uses no quota, so it must not cost a flush to disk and a lock. `admit` checks this again with locks.
-    admission.refuse_duplicates(submission)
+    refuse_before_storing(submission, charge=charge)
     submission.file.save(submission.file_name, file, save=False)
     decided = False
     try:
@@ -136,6 +136,28 @@ def keep(submission: Submission, file: "File[bytes]", *, charge: bool) -> None:
         if not decided:
             submission.file.delete(save=False)
         raise
+
+
+def refuse_before_storing(submission: Submission, *, charge: bool) -> None:
+    """Refuse a duplicate before it is stored: it uses no quota, so it must not cost a flush to disk and a lock.
+
+    `admit` checks the rules again with locks. It alone decides about repeated requests and about teams that were merged
+    in the meantime.
+    """
+    phase = Phase.objects.select_related("challenge").get(pk=submission.phase_id)
+    team = Team.objects.filter(pk=submission.team_id, merged_into=None).first()
+    if team is None or submitted_before(team=team, phase=phase, key=submission.idempotency_key):
+        return
+    refuse_by_rules(submission, team=team, phase=phase, now=database_now(), charge=charge)
+
+
+def refuse_by_rules(submission: Submission, *, team: Team, phase: Phase, now: datetime, charge: bool) -> None:
+    """Raise Refused if a rule other than the quota forbids the submission."""
+    if charge:
+        admission.refuse_non_member(user=submission.user, team=team, phase=phase)
+        admission.refuse_privileged(team=team, phase=phase)
+        admission.refuse_by_date(phase, now, team)
+    admission.refuse_duplicates(submission)
 
 
 def admit(submission: Submission, *, charge: bool) -> None:
@@ -156,11 +178,7 @@ def admit(submission: Submission, *, charge: bool) -> None:
     if earlier := submitted_before(team=team, phase=phase, key=submission.idempotency_key):
         refuse_other_file(earlier, submission.sha256, force=submission.forced)
         raise AlreadySubmitted(earlier)
-    if charge:
-        admission.refuse_non_member(user=submission.user, team=team, phase=phase)
-        admission.refuse_privileged(team=team, phase=phase)
-        admission.refuse_by_date(phase, now, team)
-    admission.refuse_duplicates(submission)
+    refuse_by_rules(submission, team=team, phase=phase, now=now, charge=charge)
     if charge:
         admission.refuse_by_quota(team=team, phase=phase, now=now)
         admission.refuse_by_storage(team, now=now, more_bytes=submission.size_bytes)

@@ -81,11 +81,13 @@ def begin(
 def make_room(user: User, length: int) -> None:
     """Remove as many idle uploads as needed for an upload of `length` bytes. Raise Refused if this is not enough.
 
+    An upload to which a request is writing is kept, even if it is slow.
+
     Idle uploads of the user are removed first, then those of other users. Within each group, uploads that have been
     idle the longest are removed first.
     """
     unfinished = partial_uploads.unfinished()
-    idle = [upload for upload in unfinished if upload.is_idle]
+    idle = [upload for upload in unfinished if upload.is_idle and not partial_uploads.is_used(upload)]
     idle.sort(key=lambda upload: (upload.user != user.pk, upload.changed_at))
     refusal = refusal_without_room(user, length, unfinished)
     needed = 0

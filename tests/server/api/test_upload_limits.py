@@ -163,6 +163,24 @@ class TestIdleUploads:
         make_begin_earlier(minutes=3 if received < len(FILE) else 24 * 60)
         assert tus.begin().status_code == status
 
+    def test_a_slow_upload_that_is_in_use_does_not_keep_idle_ones_from_being_removed(
+        self, tus: Tus, api: Api, make: Make, settings: Settings
+    ) -> None:
+        settings.UPLOAD_MAX_BYTES = 1000
+        other = Tus(api, make.team(Phase.objects.get().challenge).memberships.get().user)
+        other.begin(length=1000)
+        age(other, 20)
+        (idle,) = folders()
+        tus.begin(length=1000)
+        make_begin_earlier(minutes=3)
+        (used,) = (folder for folder in folders() if folder != idle)
+        held = os.open(used, os.O_RDONLY)
+        flock(held, LOCK_EX)
+        assert tus.begin(length=1000).status_code == 201
+        os.close(held)
+        assert used in folders()
+        assert idle not in folders()
+
     def test_nothing_is_removed_if_it_would_not_free_enough_space(
         self, tus: Tus, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -22,12 +22,12 @@ from server.submissions.services.sweeping import sweep
 from server.submissions.signals import announce
 from tests.conftest import InlineQueue, Make, compare_boards
 from tests.server.conftest import Scored
+from tests.server.leaderboards.conftest import VALUES
 from worker import tasks
 from worker.comparisons.board_rows import RULES
 from worker.comparisons.comparing import compared
 
 pytestmark = pytest.mark.django_db
-VALUES = [0.25, 0.5, 0.75] * 10
 
 
 def job() -> Comparison:

@@ -54,8 +54,10 @@ def test_a_copy_has_the_same_pages_and_phases_without_dates_and_teams(source: Ch
 
 
 def test_the_warnings_about_a_copy_are_shown_on_the_next_page(source: Challenge, client: Client) -> None:
-    shown = Page(client.get(client.post(PATH, COPY)["Location"]))
-    assert "truth_images_unlisted" in shown.words
+    page = client.post(PATH, COPY)["Location"]
+    assert "truth_images_unlisted" not in Page(client.get("/organize/challenges/animals")).words
+    assert "truth_images_unlisted" in Page(client.get(page)).words
+    assert "truth_images_unlisted" not in Page(client.get(page)).words
 
 
 def test_the_copy_belongs_to_the_person_who_made_it(source: Challenge, make: Make, client: Client) -> None:

@@ -5,13 +5,14 @@ from datetime import timedelta
 import pytest
 from django.test import Client
 
+from server.accounts.models import User
 from server.audit.models import Entry
 from server.challenges.models import Challenge, Phase, Truth
 from server.clock import database_now
 from server.notices.models import Notice
 from server.notices.services.deriving import derive
 from server.organize.models import Publication
-from server.organize.services.publishing import publish_due
+from server.organize.services.publishing import publish_due, unpublish
 from tests.conftest import Make
 
 PUBLISH = "/organize/challenges/c/publish"
@@ -51,6 +52,14 @@ def test_a_draft_that_was_published_in_the_admin_keeps_no_schedule(phase: Phase,
     assert Challenge.objects.get().visibility == "public"
     assert not Publication.objects.exists()
     assert not Entry.objects.filter(action="publication.failed").exists()
+
+
+def test_a_challenge_that_becomes_a_draft_again_keeps_no_earlier_schedule(phase: Phase, owner: Client) -> None:
+    schedule(owner)
+    Challenge.objects.update(visibility="public")
+    unpublish(challenge=Challenge.objects.get(), by=User.objects.get(username="owner"))
+    assert not Publication.objects.exists()
+    assert Entry.objects.filter(action="publication.cancelled").exists()
 
 
 def test_a_time_in_the_past_is_refused(phase: Phase, owner: Client) -> None:
