@@ -18,7 +18,6 @@ Segments = list[tuple[NDArray[np.float64], NDArray[np.uint32]]]
 A code is class × 4, plus 2 for a private image, plus the kind of the entry; see
 :mod:`evaluator.kernels.curves.average_precision`.
 """
-KEYS_PER_PAGE = 4096 // np.dtype(np.uint64).itemsize  # The system provides memory in pages of at least 4,096 bytes.
 HALVES = {"all": (0, 1), "public": (0,), "private": (1,)}
 
 
@@ -60,8 +59,6 @@ class EntryBuckets:
         sizes = by_bucket.sum(axis=2)
         ends = np.r_[0, np.cumsum(sizes.sum(axis=0))]
         keys = np.empty(ends[-1], np.uint64)
-        # If several threads write to the same new page of memory, each has to wait until the system provides it.
-        call_all([partial(part.fill, 0) for part in np.array_split(keys[::KEYS_PER_PAGE], threads)], threads)
         # In each bucket, the entries of a segment follow those of all earlier segments.
         next_free = ends[:-1] + np.cumsum(sizes, axis=0) - sizes
         remaining = [(*segment, free) for segment, free in zip(segments, next_free, strict=True)]
