@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from evaluator.bundle.truths import usage_file
 from evaluator.catalog import TRACKS
 from evaluator.problems import InvalidParameters, InvalidSubmission, visible
 from evaluator.request import Resources, ScoringRequest, TruthOptions
@@ -15,8 +16,6 @@ from evaluator.results import InvalidResults, Results
 from evaluator.scoring import prepare, score
 from evaluator.signature import compose
 from evaluator.truth import Truth
-
-_USAGES = ("usage.csv", "usage.csv.gz")
 
 
 @dataclass(slots=True)
@@ -51,8 +50,7 @@ def prepared_truth(results: Results, truth: Path, opening: TruthOptions) -> Iter
     if truth.is_file():
         yield truth
         return
-    has_usage = opening.usage is not None or any((truth / name).is_file() for name in _USAGES)
-    if not has_usage and results.public_share < 1:
+    if not usage_file(truth, opening.usage) and results.public_share < 1:
         opening = replace(opening, split=(results.public_share, opening.split[1] if opening.split else 0))
     with TemporaryDirectory() as folder:
         path = Path(folder) / "truth.podium"

@@ -122,8 +122,8 @@ def prepare(phase: TruthSource, workspace: Path, podium: Podium, *options: str) 
     if "all" in made.get("ceiling", {}) and made["ceiling"]["all"]["score"] is None:
         raise InvalidBundle([_nothing_to_score(phase, made)])
     if not made["splits"]["public"]:
-        inside = next((name for name in USAGES if (phase.truth / name).is_file()), None)
-        file = locate(phase.usage.name if phase.usage else inside, phase)
+        usage = usage_file(phase.truth, phase.usage)
+        file = locate(usage.name if usage else None, phase)
         message = "no image is public, so nobody would see a score before the phase ends; make some images public"
         raise InvalidBundle([Problem("truth_bad_value", message, file=file)])
     if phase.sample:
@@ -187,14 +187,14 @@ def _arguments(phase: TruthSource, added: list[Path]) -> list[str]:
     words += [word for path in added if path.name == salt.NAME for word in ("--salt", str(path))]
     if phase.usage:
         words += ["--usage", str(phase.usage)]
-    elif phase.public_share < 1 and not has_usage(phase):
+    elif phase.public_share < 1 and not usage_file(phase.truth, None):
         words += ["--split", repr(phase.public_share), "--seed", str(phase.split_seed)]
     return words + settings_of(phase.parameters)
 
 
-def has_usage(phase: TruthSource) -> bool:
-    """Return whether a usage file, next to the ground truth folder or inside it, assigns the images to splits."""
-    return phase.usage is not None or any((phase.truth / name).is_file() for name in USAGES)
+def usage_file(truth: Path, beside: Path | None) -> Path | None:
+    """Return the file that assigns the images to splits: ``beside`` or, without it, the one in the folder, if any."""
+    return beside or next(filter(Path.is_file, (truth / name for name in USAGES)), None)
 
 
 def settings_of(parameters: Mapping[str, Any]) -> list[str]:

@@ -21,6 +21,7 @@ from django.conf import settings
 from django.http import FileResponse
 
 from evaluator.bundle import SHEET
+from evaluator.bundle.truths import USAGES
 from server.accounts.models import User
 from server.audit import services as audit
 from server.challenges.models import Challenge, Phase
@@ -33,7 +34,6 @@ SECRETS = (
     "compute private scores, so keep the file secret."
 )
 PAGES = ("description", "rules", "data")
-USAGES = ("usage.csv", "usage.csv.gz")
 CHUNK_BYTES = 2**20
 # The longest path of a baseline in a bundle has less than 200 bytes, which is the limit of an import.
 FILE_NAME_BYTES = 90

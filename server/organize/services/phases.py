@@ -15,7 +15,7 @@ from django.db.models.fields.files import FieldFile
 
 from evaluator.bundle import Bundle, BundlePhase
 from evaluator.bundle.mistakes import Mistakes
-from evaluator.bundle.truths import has_usage
+from evaluator.bundle.truths import usage_file
 from evaluator.texts import counted
 from server.challenges.locks import lock_teams
 from server.challenges.models import Phase
@@ -100,7 +100,7 @@ def with_stored_splits(bundle: Bundle, known: Mapping[str, Phase]) -> Bundle:
     """
     phases = (
         replace(one, public_share=known[one.slug].public_share, split_seed=known[one.slug].split_seed)
-        if one.slug in known and has_usage(one)
+        if one.slug in known and usage_file(one.truth, one.usage)
         else one
         for one in bundle.phases
     )
