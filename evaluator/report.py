@@ -79,8 +79,8 @@ class SplitReport:
     def __post_init__(self) -> None:
         """Raise ValueError if a value in the report is NaN or infinite."""
         rows = [self.metrics, *self.classes, *(row for table in self.tables.values() for row in table)]
-        values = [cell for row in rows for cell in row.values()]
-        if any(isinstance(value, float) and not isfinite(value) for value in values):
+        numbers = [cell for row in rows for cell in row.values() if isinstance(cell, float)]
+        if not all(map(isfinite, numbers)):
             raise ValueError("a report can only contain finite numbers and None")
 
     def as_dict(self) -> dict[str, Any]:

@@ -97,7 +97,8 @@ class Blocks:
         """Fill ``buffer`` with the next block of lines. Return the number of the block, counted from 1, and its length.
 
         Return None at the end of the file. The last line of a block always ends with a line feed. If a line is longer
-        than the buffer, the buffer grows. Blank lines at the end of the file are omitted.
+        than the buffer, the buffer grows. Blank lines at the end of the file are omitted. :func:`new_buffer` returns a
+        suitable buffer.
         """
         with self.lock:
             stop = 0 if self.closed else self._fill(buffer)
@@ -151,6 +152,11 @@ class _Inflated:
                 return 0
             self.part = io.BytesIO(part)
         return count
+
+
+def new_buffer() -> bytearray:
+    """Return a buffer for :meth:`Blocks.take` that need not grow unless lines are very long."""
+    return bytearray(CHUNK_BYTES + HEADER_BYTES + SLACK_BYTES)
 
 
 def _reserve(buffer: bytearray, size: int) -> None:

@@ -87,7 +87,7 @@ def _claim_beside_groups(truth, state, offsets, threshold, image, position, targ
     box, overlap = target
     if box >= 0:
         at = box - offsets[0]
-        best, candidate = state.best_confidences[at], state.best_candidates[candidate_of(truth, position, box)]
+        best, candidate = state.best_confidences[at], state.best_candidates[candidate_of(truth, offsets, position, box)]
         if precedes(confidence, overlap, coordinates, best, candidate):
             displaced = (candidate[1], candidate[2], candidate[3], candidate[4])
             state.best_confidences[at], candidate[0] = confidence, overlap

@@ -180,7 +180,7 @@ def _claim_again(truth, state, other, threshold, image, position, box):
     """Record in ``state`` that the best candidate of a box in ``other`` claims the box."""
     overlap, coordinates = 0.0, (0.0, 0.0, 0.0, 0.0)
     if truth.groups_from[position] < truth.groups_from[position + 1]:
-        candidate = other.best_candidates[candidate_of(truth, position, box)]
+        candidate = other.best_candidates[candidate_of(truth, (0, 0), position, box)]
         overlap, coordinates = candidate[0], (candidate[1], candidate[2], candidate[3], candidate[4])
     confidence = other.best_confidences[box]
     claim(truth, state, (0, 0), threshold, image, position, (np.int64(box), overlap), confidence, coordinates)

@@ -50,8 +50,10 @@ class KernelTruth(NamedTuple):
     boxes, groups : float64 arrays of shape (M, 4) and (G, 4): XMin, XMax, YMin, YMax
         Ordinary boxes and group-of boxes.
     candidates_from : int32 array of shape (G + 1,)
-        Position in ``DetectionState.best_candidates`` of the first ordinary box that is beside each group-of box, that
-        is, of the same class in the same image; then the number of all ordinary boxes that are beside group-of boxes.
+        Number of the first ordinary box that is beside each group-of box, that is, of the same class in the same image.
+        Only ordinary boxes that are beside group-of boxes are counted; the last element is the number of all of them.
+    most_boxes, most_groups : int64
+        The largest number of ordinary boxes in an image, and the largest number of group-of boxes.
     ancestors_from : int64 array of shape (labels + 1,)
         Position in ``ancestors`` of the first ancestor of each label.
     ancestors : int64 array
@@ -71,6 +73,8 @@ class KernelTruth(NamedTuple):
     boxes: NDArray[np.float64]
     groups: NDArray[np.float64]
     candidates_from: NDArray[np.int32]
+    most_boxes: int
+    most_groups: int
     ancestors_from: NDArray[np.int64]
     ancestors: NDArray[np.int64]
 
@@ -87,6 +91,7 @@ TRUTH = types.NamedTuple(
         *(read_only(types.int32) for _ in range(2)),
         *(read_only(types.float64, 2) for _ in range(2)),
         read_only(types.int32),
+        *(types.int64 for _ in range(2)),
         *(read_only(types.int64) for _ in range(2)),
     ),
     KernelTruth,
@@ -96,8 +101,8 @@ TRUTH = types.NamedTuple(
 class DetectionState(NamedTuple):
     """The results of one thread. Only this thread writes to the arrays.
 
-    ``best_confidences`` and ``group_confidences`` hold the data of one image at a time (Kaggle layout) or of all images
-    (long layout).
+    ``best_confidences``, ``best_candidates`` and ``group_confidences`` hold the data of one image at a time (Kaggle
+    layout) or of all images (long layout).
 
     Attributes
     ----------
@@ -120,8 +125,7 @@ class DetectionState(NamedTuple):
         Confidence of the best detection so far that claims each box; UNCLAIMED if there is none. The last BATCH_ROWS
         elements are infinity: a detection that claims no box is treated as if it had lost one of these boxes.
     best_candidates : float64 array of shape (C, 5)
-        Overlap and coordinates of this detection, for the boxes beside group-of boxes; see
-        ``KernelTruth.candidates_from``.
+        Overlap and coordinates of this detection, for the boxes beside group-of boxes; see :func:`candidate_of`.
     claimed : int32 array of shape (boxes + 1, 2), or (0, 2)
         The boxes that have a best candidate: index in ``KernelTruth.boxes``, and position of the class in
         ``KernelTruth.verified``. Their number is ``counts[CLAIMED]``. The list is kept only if the state holds the data
@@ -186,12 +190,13 @@ def offsets_of(truth, image):
 
 
 @inlined
-def candidate_of(truth, position, box):
+def candidate_of(truth, offsets, position, box):
     """Return the index in ``state.best_candidates`` of a box that is beside group-of boxes.
 
-    ``position`` is the position of the class of the box in ``truth.verified``.
+    ``position`` is the position of the class of the box in ``truth.verified``. ``offsets`` is (0, 0) if the state holds
+    the data of all images; otherwise, it is the result of :func:`offsets_of` for the image.
     """
-    first = np.int64(truth.candidates_from[truth.groups_from[position]])
+    first = np.int64(truth.candidates_from[truth.groups_from[position]]) - truth.candidates_from[offsets[1]]
     return first + box - np.int64(truth.boxes_from[position])
 
 

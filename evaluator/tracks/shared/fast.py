@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.catalog import Limits, Track
-from evaluator.files.blocks import Blocks, Declined
+from evaluator.files.blocks import Blocks, Declined, new_buffer
 from evaluator.files.lines import CHUNK_BYTES
 from evaluator.files.notices import (
     notice_nothing_to_score,
@@ -199,7 +199,7 @@ def read_again(version: FileVersion, resources: Resources) -> Iterator[tuple[byt
     ChangedSubmission
         If the file has changed since it was read.
     """
-    buffer = bytearray()
+    buffer = new_buffer()
     with Blocks(version.path, resources.limits) as blocks:
         if FileVersion.of(version.path) != version:
             raise ChangedSubmission
@@ -214,7 +214,11 @@ def read_again(version: FileVersion, resources: Resources) -> Iterator[tuple[byt
 
 def predictions_of_images(readers: Sequence[Reader]) -> NDArray[np.int64]:
     """Return the number of predictions for each image, summed over all threads, shape (images,)."""
-    return np.asarray(np.sum([reader.state.image_predictions for reader in readers], axis=0))
+    first, *others = (reader.state.image_predictions for reader in readers)
+    total = first.astype(np.int64)
+    for other in others:
+        total += other
+    return total
 
 
 def require_one_row_per_image(readers: Sequence[Reader]) -> None:
@@ -225,10 +229,11 @@ def require_one_row_per_image(readers: Sequence[Reader]) -> None:
     Declined
         If an image has more than one row. The reference implementation then reports the defect.
     """
-    times_named = np.sum([reader.state.named for reader in readers], axis=0)
+    named = [reader.state.named for reader in readers]
+    is_repeated = np.count_nonzero(np.any(named, axis=0)) < sum(map(np.count_nonzero, named))
     parts = [part for reader in readers for part in reader.unknown_image_hashes]
     hashes = np.concatenate([np.empty(0, np.uint64), *parts])
-    if times_named.max(initial=0) > 1 or len(np.unique(hashes)) < len(hashes):
+    if is_repeated or len(np.unique(hashes)) < len(hashes):
         raise Declined(ReferenceNeeded.REPEATED_IMAGE)
 
 
@@ -263,7 +268,7 @@ def _drain(
     blocks: Blocks, all_readers: Sequence[Reader], reader: Reader, limits: Limits, *, progress: Progress | None = None
 ) -> None:
     """Read blocks with a reader until the file ends. After an exception, close the file, which stops all readers."""
-    buffer = bytearray()
+    buffer = new_buffer()
     try:
         while block := blocks.take(buffer):
             position, stop = block

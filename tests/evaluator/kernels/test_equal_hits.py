@@ -12,6 +12,7 @@ from evaluator.kernels.reading import UNCLAIMED
 from evaluator.kernels.text.csv_blocks import BATCH_ROWS
 from evaluator.request import ScoringRequest
 from evaluator.tracks.detection.fast import scoring as detection
+from evaluator.tracks.detection.fast.reader import DetectionReader
 from evaluator.tracks.relationships.fast import scoring as relationships
 from tests.evaluator.kernels import private_facts
 from tests.evaluator.kernels.test_equal_work import HEADERS
@@ -59,8 +60,9 @@ def test_a_pair_that_hits_nothing_claims_an_additional_candidate(
 
 @pytest.mark.parametrize("layout", ["strings", "long"])
 def test_a_detection_that_hits_nothing_loses_an_additional_box(
-    layout: str, readers_of: ReadersOf, tmp_path: Path
+    layout: str, readers_of: ReadersOf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(DetectionReader, "forget_entries", lambda _: None)
     track = "openimages-detection"
     truth = private_facts.written(track, "open", tmp_path / "truth")
     rows = [f"three,dog,0.{1 + place % 9},{MISS if place % 2 else '0,0.5,0,0.5'}" for place in range(ROWS)]

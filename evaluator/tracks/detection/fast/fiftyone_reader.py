@@ -12,7 +12,6 @@ from evaluator.kernels.detection.state import WITH_AREA, KernelTruth
 from evaluator.kernels.reading import ENTRIES
 from evaluator.report import ReferenceNeeded
 from evaluator.tracks.detection.fast.collecting_reader import CollectingReader
-from evaluator.tracks.detection.fast.truth import most_objects
 from evaluator.tracks.detection.truth import DetectionParameters, DetectionTruth
 from evaluator.tracks.shared.curves.buckets import Segments
 from evaluator.tracks.shared.fast import FileHeader
@@ -69,7 +68,7 @@ class FiftyOneReader(CollectingReader):
         self.keeps_images = keeps_images
         self.filled: Segments = []
         self.filled_images: list[NDArray[np.int32]] = []
-        self.turns = Turns.empty(0, *most_objects(truth))
+        self.turns = Turns.empty(0, truth.most_boxes, truth.most_groups)
 
     def evaluate_images(self, found: Predictions) -> None:
         """Match all predictions of one or more images, and keep the resulting curve entries.
@@ -81,8 +80,9 @@ class FiftyOneReader(CollectingReader):
         """
         size = len(found.images)
         if size > len(self.turns.highest):
-            self.turns = Turns.empty(size, *most_objects(self.full_truth))
-            entries = size + min(size, len(self.full_truth.groups))
+            truth = self.full_truth
+            self.turns = Turns.empty(size, truth.most_boxes, truth.most_groups)
+            entries = size + min(size, len(truth.groups))
             self.state = self.state._replace(
                 confidences=np.empty(entries),
                 codes=np.empty(entries, np.uint32),
@@ -109,3 +109,7 @@ class FiftyOneReader(CollectingReader):
         The arrays are empty if images are not kept.
         """
         return [np.empty(0, np.int32), *self.filled_images]
+
+    def forget_entries(self) -> None:
+        """Remove all curve entries, so that their memory can be freed."""
+        self.filled, self.filled_images = [], []

@@ -31,14 +31,19 @@ class EntryReader(Protocol):
     def entry_images(self) -> list[NDArray[np.int32]]:
         """Return the image of each curve entry, in one array per memory segment."""
 
+    def forget_entries(self) -> None:
+        """Remove all curve entries, so that their memory can be freed."""
+
 
 def sorted_entries(
     readers: Sequence[EntryReader], truth: DetectionTruth, group_weight: float, threads: int
 ) -> EntryBuckets | WeightedBuckets:
-    """Return the curve entries of all threads, sorted by class and confidence."""
+    """Return the curve entries of all threads, sorted by class and confidence. The readers do not keep them."""
     # Each label has one class for scored entries and one for unscored entries. All unknown labels count as one label.
     classes = 2 * len(truth.labels) + 2
     segments = [part for reader in readers for part in reader.entries()]
+    for reader in readers:
+        reader.forget_entries()
     has_negatives = any(reader.state.counts[NEGATIVE] for reader in readers)
     if has_negatives or group_weight not in (0.0, 1.0):
         return WeightedBuckets.of(segments, classes, group_weight, threads)

@@ -1,6 +1,7 @@
 """Reads a detection submission in one thread. Readers call compiled kernels and allocate the memory for them."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,15 +18,21 @@ from evaluator.kernels.reading import ENTRIES, UNCLAIMED
 from evaluator.kernels.text.csv_blocks import BATCH_ROWS, Batch
 from evaluator.report import ReferenceNeeded
 from evaluator.tracks.detection.fast.overfull import capped, collected, joined
-from evaluator.tracks.detection.fast.truth import most_objects
 from evaluator.tracks.detection.truth import DetectionParameters
 from evaluator.tracks.shared.curves.buckets import Segments
+from evaluator.tracks.shared.curves.memory import whole_pages
 from evaluator.tracks.shared.fast import Bytes, FileHeader
 from evaluator.tracks.shared.kernel_reader import KernelReader
 
 ENTRIES_PER_SEGMENT = 1 << 20
 # Length of the shortest possible detection, "a 0 0 0 0 0 ". It limits how many detections fit into a block.
 BYTES_PER_DETECTION = 12
+NO_ENTRIES: dict[str, Any] = {
+    "confidences": np.empty(0),
+    "codes": np.empty(0, np.uint32),
+    "entry_images": np.empty(0, np.int32),
+}
+"""The arrays of a :class:`DetectionState` without room for curve entries."""
 
 
 class BlockReader(KernelReader[DetectionState]):
@@ -60,9 +67,9 @@ class BlockReader(KernelReader[DetectionState]):
         """
         truth = self.truth
         if self.header.kaggle:
-            boxes, groups = most_objects(truth)
+            boxes, groups, candidates = truth.most_boxes, truth.most_groups, truth.most_boxes
         else:
-            boxes, groups = len(truth.boxes), len(truth.groups)
+            boxes, groups, candidates = len(truth.boxes), len(truth.groups), truth.candidates_from[-1]
         return DetectionState(
             counts=np.zeros(kernels.COUNTS, np.int64),
             named=np.zeros(len(truth.usage), np.uint8),
@@ -71,12 +78,10 @@ class BlockReader(KernelReader[DetectionState]):
             unknown_image_hashes=np.empty(0, np.uint64),
             class_positions=np.full(len(truth.labels.starts) - 1, -1, np.int32),
             best_confidences=np.append(np.full(boxes, UNCLAIMED), np.full(BATCH_ROWS, np.inf)),
-            best_candidates=np.zeros((truth.candidates_from[-1], 5)),
+            best_candidates=np.zeros((candidates, 5)),
             claimed=np.empty((boxes + 1 if self.header.kaggle else 0, 2), np.int32),
             group_confidences=np.full(groups, UNCLAIMED),
-            confidences=np.empty(0),
-            codes=np.empty(0, np.uint32),
-            entry_images=np.empty(0, np.int32),
+            **NO_ENTRIES,
             collected_images=np.empty(0, np.int32),
             collected_labels=np.empty(0, np.int32),
             collected=np.empty((0, 5)),
@@ -159,9 +164,9 @@ class DetectionReader(BlockReader):
             self.filled, self.filled_images = self.entries(), self.entry_images()
             size = max(entries, ENTRIES_PER_SEGMENT)
             self.state = self.state._replace(
-                confidences=np.empty(size),
-                codes=np.empty(size, np.uint32),
-                entry_images=np.empty(size if self.keeps_images else 0, np.int32),
+                confidences=whole_pages(size, np.float64),
+                codes=whole_pages(size, np.uint32),
+                entry_images=whole_pages(size if self.keeps_images else 0, np.int32),
             )
             self.state.counts[ENTRIES] = 0
 
@@ -221,6 +226,12 @@ class DetectionReader(BlockReader):
         The arrays are empty if images are not kept.
         """
         return [*self.filled_images, self.state.entry_images[: self.state.counts[ENTRIES]]]
+
+    def forget_entries(self) -> None:
+        """Remove all curve entries, so that their memory can be freed."""
+        self.filled, self.filled_images = [], []
+        self.state = self.state._replace(**NO_ENTRIES)
+        self.state.counts[ENTRIES] = 0
 
 
 def refuse_missing_images(readers: Sequence[BlockReader], parameters: DetectionParameters) -> None:

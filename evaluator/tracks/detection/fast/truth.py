@@ -22,7 +22,6 @@ def kernel_truth(truth: DetectionTruth, *, expand_predictions: bool) -> KernelTr
     """
     closed = np.array([truth.images_listed, truth.labels_listed])
     closed.flags.writeable = False
-    verified, steps, candidates_from = derived(truth, "arrays of kernels", lambda: _derived_arrays(truth))
     return KernelTruth(
         images=TextIndex(*truth.image_index),
         labels=TextIndex(*truth.label_index),
@@ -30,25 +29,34 @@ def kernel_truth(truth: DetectionTruth, *, expand_predictions: bool) -> KernelTr
         listed=truth.public_labels[0],
         usage=truth.usage,
         verified_from=truth.verified_from,
-        verified=verified,
-        search_steps=steps,
         boxes_from=truth.boxes_from,
         groups_from=truth.groups_from,
         boxes=truth.boxes,
         groups=truth.group_boxes,
-        candidates_from=candidates_from,
+        **derived(truth, "arrays of kernels", lambda: _derived_fields(truth)),
         **_ancestors(truth, wanted=expand_predictions),
     )
 
 
-def _derived_arrays(truth: DetectionTruth) -> tuple[NDArray[np.int32], int, NDArray[np.int32]]:
-    """Return three attributes of a :class:`KernelTruth`: ``verified``, ``search_steps`` and ``candidates_from``."""
+def _derived_fields(truth: DetectionTruth) -> dict[str, Any]:
+    """Return the fields of a :class:`KernelTruth` that are computed from stored arrays."""
     verified, steps = searchable(truth.verified_labels, truth.verified_from)
-    return verified, steps, _candidates_from(truth.boxes_from, truth.groups_from)
+    ranges = _fields_of_ranges(truth.verified_from, truth.boxes_from, truth.groups_from)
+    return {"verified": verified, "search_steps": steps, **ranges}
+
+
+def _fields_of_ranges(
+    verified_from: NDArray[np.int32], boxes_from: NDArray[np.int32], groups_from: NDArray[np.int32]
+) -> dict[str, Any]:
+    """Return the fields of a :class:`KernelTruth` that are computed from the ranges of its boxes."""
+    most_boxes, most_groups = (
+        int(np.diff(starts[verified_from]).max(initial=0)) for starts in (boxes_from, groups_from)
+    )
+    candidates_from = _candidates_from(boxes_from, groups_from)
+    return {"candidates_from": candidates_from, "most_boxes": most_boxes, "most_groups": most_groups}
 
 
 def _candidates_from(boxes_from: NDArray[np.int32], groups_from: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return the attribute ``candidates_from`` of :class:`~evaluator.kernels.detection.state.KernelTruth`."""
     groups = np.diff(groups_from)
     positions = np.flatnonzero(groups)
     boxes, groups = boxes_from[positions + 1] - boxes_from[positions], groups[positions]
@@ -85,14 +93,13 @@ def public_kernel_truth(truth: DetectionTruth) -> KernelTruth:
     """
     count, listed = truth.public_labels
     closed = np.array([truth.images_listed, truth.labels_listed])
-    arrays = {"closed": closed, "usage": np.zeros(len(truth.images), np.int8), **_no_annotations(len(truth.images))}
     labels = list(truth.labels)[:count] if listed else []
     return KernelTruth(
         images=index_of(truth.images),
         labels=index_of(labels, as_unknown=not truth.labels_listed),
         listed=len(labels),
-        search_steps=0,
-        **_read_only(arrays),
+        **_read_only({"closed": closed, "usage": np.zeros(len(truth.images), np.int8)}),
+        **_no_annotations(len(truth.images)),
     )
 
 
@@ -102,21 +109,23 @@ def without_annotations(truth: KernelTruth) -> KernelTruth:
     A kernel needs only images and labels to read a submission without matching its predictions. A class is verified in
     an image if its presence or absence is known.
     """
-    return truth._replace(search_steps=0, **_read_only(_no_annotations(len(truth.usage))))
+    return truth._replace(**_no_annotations(len(truth.usage)))
 
 
-def _no_annotations(images: int) -> dict[str, NDArray[Any]]:
-    return {
+def _no_annotations(images: int) -> dict[str, Any]:
+    ranges = {
         "verified_from": np.zeros(images + 1, np.int32),
-        "verified": np.empty(0, np.int32),
         "boxes_from": np.zeros(1, np.int32),
         "groups_from": np.zeros(1, np.int32),
+    }
+    arrays = {
+        "verified": np.empty(0, np.int32),
         "boxes": np.empty((0, 4)),
         "groups": np.empty((0, 4)),
-        "candidates_from": np.zeros(1, np.int32),
         "ancestors_from": np.zeros(1, np.int64),
         "ancestors": np.empty(0, np.int64),
     }
+    return {"search_steps": 0, **_read_only(ranges | arrays), **_fields_of_ranges(**ranges)}
 
 
 def without_copies(truth: KernelTruth, hierarchy: Hierarchy) -> KernelTruth:
@@ -126,16 +135,12 @@ def without_copies(truth: KernelTruth, hierarchy: Hierarchy) -> KernelTruth:
     implies.
     """
     boxes, groups = hierarchy.box_is_annotated, hierarchy.group_is_annotated
-    boxes_from = np.append(0, np.cumsum(boxes)).astype(np.int32)[truth.boxes_from]
-    groups_from = np.append(0, np.cumsum(groups)).astype(np.int32)[truth.groups_from]
-    arrays = {
-        "boxes_from": boxes_from,
-        "groups_from": groups_from,
-        "candidates_from": _candidates_from(boxes_from, groups_from),
-        "boxes": truth.boxes[boxes],
-        "groups": truth.groups[groups],
+    ranges = {
+        "boxes_from": np.append(0, np.cumsum(boxes)).astype(np.int32)[truth.boxes_from],
+        "groups_from": np.append(0, np.cumsum(groups)).astype(np.int32)[truth.groups_from],
     }
-    return truth._replace(**_read_only(arrays))
+    arrays = {"boxes": truth.boxes[boxes], "groups": truth.groups[groups]}
+    return truth._replace(**_read_only(ranges | arrays), **_fields_of_ranges(truth.verified_from, **ranges))
 
 
 def hierarchy_of(truth: DetectionTruth) -> Hierarchy:
@@ -159,13 +164,6 @@ def hierarchy_of(truth: DetectionTruth) -> Hierarchy:
         "label_of_box": labels.astype(np.int32),
     }
     return Hierarchy(**_read_only(arrays), **_ancestors(truth, wanted=truth.has_copies))
-
-
-def most_objects(truth: KernelTruth) -> tuple[int, int]:
-    """Return the largest number of ordinary boxes, and of group-of boxes, in any image."""
-    starts = truth.boxes_from[truth.verified_from], truth.groups_from[truth.verified_from]
-    boxes, groups = (int(np.diff(part).max(initial=0)) for part in starts)
-    return boxes, groups
 
 
 def _read_only(arrays: dict[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from evaluator.kernels.curves.average_precision import average_precisions, count, scatter
 from evaluator.kernels.curves.sorting import Scratch, sort_buckets
 from evaluator.threads import call_all
-from evaluator.tracks.shared.curves.shares import WORTH_THREADS, for_each_share
+from evaluator.tracks.shared.curves.memory import whole_pages
+from evaluator.tracks.shared.curves.shares import SHARES_PER_THREAD, WORTH_THREADS, for_each_share
 
 Segments = list[tuple[NDArray[np.float64], NDArray[np.uint32]]]
 """Confidences and codes of curve entries, in several pairs of arrays.
@@ -53,30 +54,28 @@ class EntryBuckets:
         """
         if sum(len(codes) for _, codes in segments) < WORTH_THREADS:
             threads = 1
-        tallies = np.zeros((len(segments), 4 * labels), np.int64)
-        call_all([partial(count, codes, tally) for (_, codes), tally in zip(segments, tallies, strict=True)], threads)
-        by_bucket = tallies.reshape(len(segments), 2 * labels, 2)
-        sizes = by_bucket.sum(axis=2)
-        ends = np.r_[0, np.cumsum(sizes.sum(axis=0))]
-        keys = np.empty(ends[-1], np.uint64)
-        # In each bucket, the entries of a segment follow those of all earlier segments.
-        next_free = ends[:-1] + np.cumsum(sizes, axis=0) - sizes
-        remaining = [(*segment, free) for segment, free in zip(segments, next_free, strict=True)]
+        parts = _parts(segments, threads)
         segments.clear()
+        tallies = np.zeros((len(parts), 4 * labels), np.int64)
+        call_all([partial(count, codes, tally) for (_, codes), tally in zip(parts, tallies, strict=True)], threads)
+        false = tallies[:, 1::2]
+        sizes = tallies[:, ::2] + false
+        ends = np.r_[0, np.cumsum(sizes.sum(axis=0))]
+        keys = whole_pages(ends[-1], np.uint64)
+        # In each bucket, the entries of a part follow those of all earlier parts.
+        next_free = ends[:-1] + np.cumsum(sizes, axis=0) - sizes
+        remaining = [(*part, free) for part, free in zip(parts, next_free, strict=True)]
+        parts.clear()
         call_all([lambda: scatter(*remaining.pop(), keys)] * len(remaining), threads)
-        return cls(keys, ends, by_bucket[:, :, 1].sum(axis=0), threads)
+        return cls(keys, ends, false.sum(axis=0), threads)
 
     def sort(self) -> None:
         """Sort the keys of each bucket in place, in ascending order of confidence."""
-        longest = int(np.diff(self.ends).max(initial=0))
-        unused = [Scratch.for_keys(longest) for _ in range(self.threads)]
 
-        def work(first: int, stop: int) -> None:
-            scratch = unused.pop()
+        def work(scratch: Scratch, first: int, stop: int) -> None:
             sort_buckets(self.keys, self.ends, first, stop, scratch)
-            unused.append(scratch)
 
-        for_each_share(self.ends, self.threads, work)
+        for_each_share(self.ends, self.threads, Scratch.for_keys, work)
 
     def counts(self, halves: Sequence[int]) -> NDArray[np.int64]:
         """Return the numbers of hits, of partial hits (always 0) and of false positives, shape (3, classes).
@@ -102,12 +101,25 @@ class EntryBuckets:
         classes, curve_ends = len(self.ends) // 2, np.ascontiguousarray(self.ends[::2])
         defined, found = np.ones(classes), np.empty(classes)
         defined[: len(positives)] = np.where(positives > 0, positives, 1.0)
-        longest = int(np.diff(curve_ends).max(initial=0))
+        chosen = 0 in halves, 1 in halves, interpolated
 
-        def work(first: int, stop: int) -> None:
-            scratch = np.empty((2, longest))
-            chosen = 0 in halves, 1 in halves, interpolated
+        def new_scratch(longest: int) -> NDArray[np.float64]:
+            return np.empty((2, longest))
+
+        def work(scratch: NDArray[np.float64], first: int, stop: int) -> None:
             average_precisions(self.keys, self.ends, first, stop, defined, *chosen, *scratch, found)
 
-        for_each_share(curve_ends, self.threads, work)
+        for_each_share(curve_ends, self.threads, new_scratch, work)
         return np.where(positives > 0, found[: len(positives)], np.nan)
+
+
+def _parts(segments: Segments, threads: int) -> Segments:
+    """Divide long segments, so that all threads have something to do until the last entry has been copied."""
+    if threads == 1:
+        return list(segments)
+    size = sum(len(codes) for _, codes in segments) // (SHARES_PER_THREAD * threads) + 1
+    return [
+        (confidences[start : start + size], codes[start : start + size])
+        for confidences, codes in segments
+        for start in range(0, len(codes), size)
+    ]

@@ -71,18 +71,19 @@ class CodedCurves:
         while segments:
             kernels.scatter_codes(*segments.pop(), next_free, keys, codes)
         found = cls(keys, codes, ends, by_curve, by_code, threads)
-        for_each_share(ends, threads, found._sort)
+        found._sort()
         for array in (keys, codes):
             array.flags.writeable = False
         return found
 
-    @property
-    def _longest(self) -> int:
-        return int(np.diff(self.ends).max(initial=0))
+    def _sort(self) -> None:
+        def new_scratch(longest: int) -> tuple[Scratch, NDArray[np.uint16]]:
+            return Scratch.for_keys(longest), np.empty(longest, np.uint16)
 
-    def _sort(self, first: int, stop: int) -> None:
-        scratch = Scratch.for_keys(self._longest), np.empty(self._longest, np.uint16)
-        kernels.sort_curves(self.keys, self.codes, self.ends, first, stop, *scratch)
+        def work(scratch: tuple[Scratch, NDArray[np.uint16]], first: int, stop: int) -> None:
+            kernels.sort_curves(self.keys, self.codes, self.ends, first, stop, *scratch)
+
+        for_each_share(self.ends, self.threads, new_scratch, work)
 
     def areas(self, roles: Roles, positives: Numbers, partial_weight: float) -> Numbers:
         """Return the average precision of the first C curves in each variant, NaN for a curve without positives.
@@ -108,12 +109,11 @@ class CodedCurves:
         defined, found = np.ones((len(roles), curves)), np.empty((len(roles), curves))
         defined[:, :count] = np.where(positives > 0, positives, 1.0)
 
-        def work(first: int, stop: int) -> None:
-            scratch = np.empty(self._longest), np.empty(self._longest)
+        def work(scratch: Numbers, first: int, stop: int) -> None:
             part = self.keys, self.codes, self.ends, first, stop
             kernels.areas_of_variants(*part, roles, defined, partial_weight, *scratch, found)
 
-        for_each_share(self.ends, self.threads, work)
+        for_each_share(self.ends, self.threads, lambda longest: np.empty((2, longest)), work)
         return np.where(positives > 0, found[:, :count], np.nan)
 
     def curve(self, number: int, roles: Roles, positives: float, partial_weight: float) -> Curve:

@@ -3,13 +3,16 @@
 import random
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from evaluator.kernels.reading import ENTRIES
 from evaluator.request import Resources, ScoringRequest
 from evaluator.scoring import load_kernels, score
-from evaluator.tracks.detection.fast import scoring
+from evaluator.synthesis import synthesize
+from evaluator.tracks.detection.fast import fiftyone, scoring
+from evaluator.tracks.detection.fast.file_entries import EntryReader
 from evaluator.tracks.detection.fast.reader import DetectionReader
 from tests.evaluator.kernels import overfull
 
@@ -47,3 +50,27 @@ def test_entries_of_an_overfull_image_do_not_depend_on_the_thread_that_reads_it(
     # One entry of the precision-recall curves is the group-of box. The others are predictions, at most CAP for each
     # class.
     assert counts == [2 * CAP + 1]
+
+
+@pytest.mark.parametrize("protocol", ["tfod", "fiftyone"])
+def test_readers_forget_their_entries_when_these_are_sorted(
+    protocol: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise, the memory of the entries could not be freed while they are copied."""
+    synthesize(TRACK, tmp_path, images=20, qualities=(0.5,))
+    submission = tmp_path / "submissions" / "quality-0.50.csv"
+    module: Any = {"tfod": scoring, "fiftyone": fiftyone}[protocol]
+    sorted_entries, found = module.sorted_entries, []
+
+    def entries_of(readers: Sequence[EntryReader]) -> int:
+        return sum(len(codes) for reader in readers for _, codes in reader.entries())
+
+    def counted(readers: Sequence[EntryReader], *values: Any) -> Any:
+        before, buckets = entries_of(readers), sorted_entries(readers, *values)
+        found.append((before == len(buckets.keys) > 0, entries_of(readers)))
+        return buckets
+
+    monkeypatch.setattr(module, "sorted_entries", counted)
+    request = ScoringRequest(TRACK, tmp_path / "truth", submission, parameters={"protocol": protocol})
+    assert score(request).way.startswith("fast path")
+    assert found == [(True, 0)]

@@ -25,7 +25,7 @@ from evaluator.report import ReferenceNeeded
 from evaluator.tracks.detection.explain.slices import BOUNDS
 from evaluator.tracks.detection.fast.collecting_reader import CollectingReader, with_copies
 from evaluator.tracks.detection.fast.overfull import Collected, within_cap
-from evaluator.tracks.detection.fast.truth import most_objects, without_copies
+from evaluator.tracks.detection.fast.truth import without_copies
 from evaluator.tracks.detection.truth import DetectionParameters
 from evaluator.tracks.shared.curves.variants import Segments
 from evaluator.tracks.shared.fast import FileHeader
@@ -73,7 +73,7 @@ class ExplainingReader(CollectingReader):
     ) -> None:
         super().__init__(truth, header, parameters, collects=ALL_OF_IMAGE)
         self.in_turn = parameters.protocol == "fiftyone"
-        self.most_objects = most_objects(truth)
+        self.most_objects = truth.most_boxes, truth.most_groups
         self.hierarchy = hierarchy
         self.objects = objects
         self.bounds = np.array(BOUNDS)
