@@ -44,11 +44,11 @@ def strings(files: Made) -> Iterator[Row]:
     small, small_on_two, large, large_on_two, fiftyone = [], [], [], [], []
     for _ in range(ROUNDS):
         wc.append(wc_of(files.small))
-        small.append(scored(DETECTION, files.truth, files.small))
+        small.append(scored(DETECTION, files.truth, files.small, times=7))
         fiftyone.append(scored(DETECTION, files.truth, files.small, parameters={"protocol": "fiftyone"})["cpu"])
-        small_on_two.append(scored(DETECTION, files.truth, files.small, threads=2))
-        large.append(scored(DETECTION, files.truth, files.large, times=2))
-        large_on_two.append(scored(DETECTION, files.truth, files.large, times=2, threads=2))
+        small_on_two.append(scored(DETECTION, files.truth, files.small, times=7, threads=2))
+        large.append(scored(DETECTION, files.truth, files.large))
+        large_on_two.append(scored(DETECTION, files.truth, files.large, threads=2))
     cpu, larger = [each["cpu"] for each in small], [each["cpu"] for each in large]
     behind = f"{median(cpu):.2f} s / {median(wc):.3f} s"
     yield Goal("5M boxes, strings: CPU / CPU of `wc -l`", 11, 9).met_by(ratio(cpu, wc), behind)
