@@ -20,7 +20,6 @@ from evaluator.report import ReferenceNeeded
 from evaluator.tracks.detection.fast.overfull import capped, collected, joined
 from evaluator.tracks.detection.truth import DetectionParameters
 from evaluator.tracks.shared.curves.buckets import Segments
-from evaluator.tracks.shared.curves.memory import whole_pages
 from evaluator.tracks.shared.fast import Bytes, FileHeader
 from evaluator.tracks.shared.kernel_reader import KernelReader
 
@@ -164,9 +163,9 @@ class DetectionReader(BlockReader):
             self.filled, self.filled_images = self.entries(), self.entry_images()
             size = max(entries, ENTRIES_PER_SEGMENT)
             self.state = self.state._replace(
-                confidences=whole_pages(size, np.float64),
-                codes=whole_pages(size, np.uint32),
-                entry_images=whole_pages(size if self.keeps_images else 0, np.int32),
+                confidences=np.empty(size),
+                codes=np.empty(size, np.uint32),
+                entry_images=np.empty(size if self.keeps_images else 0, np.int32),
             )
             self.state.counts[ENTRIES] = 0
 

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from evaluator.kernels.curves.average_precision import average_precisions, count, scatter
 from evaluator.kernels.curves.sorting import Scratch, sort_buckets
 from evaluator.threads import call_all
-from evaluator.tracks.shared.curves.memory import whole_pages
 from evaluator.tracks.shared.curves.shares import SHARES_PER_THREAD, WORTH_THREADS, for_each_share
 
 Segments = list[tuple[NDArray[np.float64], NDArray[np.uint32]]]
@@ -61,7 +60,7 @@ class EntryBuckets:
         false = tallies[:, 1::2]
         sizes = tallies[:, ::2] + false
         ends = np.r_[0, np.cumsum(sizes.sum(axis=0))]
-        keys = whole_pages(ends[-1], np.uint64)
+        keys = np.empty(ends[-1], np.uint64)
         # In each bucket, the entries of a part follow those of all earlier parts.
         next_free = ends[:-1] + np.cumsum(sizes, axis=0) - sizes
         remaining = [(*part, free) for part, free in zip(parts, next_free, strict=True)]
