@@ -260,15 +260,15 @@ def finish_image(truth, state, offsets, image, group_kind):
         _finish_groups(truth, state, offsets[1], image, group_kind)
 
 
-@kernel(TRUTH, STATE, types.int64)
-def finish_all_images(truth, state, group_kind):
-    """Append the true positives of all images to the curve entries, and reset the best candidates.
+@kernel(TRUTH, STATE, types.int64, types.int64, types.int64)
+def finish_images(truth, state, group_kind, first, stop):
+    """Append the true positives of the images from ``first`` to ``stop``, and reset their best candidates.
 
     The state must hold the data of all images; ``group_kind`` is as for :func:`finish_image`. The entry arrays must
     have room for one more entry per ordinary box and per group-of box.
     """
     entries = state.counts[ENTRIES]
-    for image in range(len(truth.usage)):
+    for image in range(first, stop):
         for position in range(truth.verified_from[image], truth.verified_from[image + 1]):
             for box in range(truth.boxes_from[position], truth.boxes_from[position + 1]):
                 # The next entry overwrites this one if no detection claims the box. The CPU could not predict a branch.
@@ -277,6 +277,6 @@ def finish_all_images(truth, state, group_kind):
                 entries += best != UNCLAIMED
                 state.best_confidences[box] = UNCLAIMED
     state.counts[ENTRIES] = entries
-    for image in range(len(truth.usage)):
+    for image in range(first, stop):
         if _has_groups(truth, image):
             _finish_groups(truth, state, 0, image, group_kind)

@@ -59,7 +59,7 @@ def match_collected(truth, state, threshold, one_image, group_kind, images, labe
     ----------
     one_image : bool
         Whether the state holds the data of one image at a time. If false, call
-        :func:`~evaluator.kernels.detection.matching.finish_all_images` afterwards.
+        :func:`~evaluator.kernels.detection.matching.finish_images` afterwards.
     group_kind : int64
         As for :func:`evaluator.kernels.detection.strings.read_strings`.
     images, labels, predictions

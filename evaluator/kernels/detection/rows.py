@@ -146,7 +146,7 @@ def _add_batch(truth, state, threshold, batch, rows):
 def read_rows(data, at, stop, kind_of_cell, cell_of_kind, batch, truth, state, threshold):
     """Read whole lines and match their predictions.
 
-    The state holds all images. Call :func:`~evaluator.kernels.detection.matching.finish_all_images` after the last
+    The state holds all images. Call :func:`~evaluator.kernels.detection.matching.finish_images` after the last
     line.
 
     Parameters
@@ -186,14 +186,14 @@ def _claim_again(truth, state, other, threshold, image, position, box):
     claim(truth, state, (0, 0), threshold, image, position, (np.int64(box), overlap), confidence, coordinates)
 
 
-@kernel(TRUTH, STATE, STATE, types.float64)
-def merge(truth, state, other, threshold):
-    """Merge the results of another thread, ``other``, into ``state``.
+@kernel(TRUTH, STATE, STATE, types.float64, types.int64, types.int64)
+def merge(truth, state, other, threshold, first, stop):
+    """Merge the results of another thread, ``other``, into ``state``, for the images from ``first`` to ``stop``.
 
     If both threads have a candidate for a box, the better one remains; each group-of box keeps the higher of its two
     confidences. ``state`` must have room for one more curve entry per box.
     """
-    for image in range(len(truth.usage)):
+    for image in range(first, stop):
         for position in range(truth.verified_from[image], truth.verified_from[image + 1]):
             for group in range(truth.groups_from[position], truth.groups_from[position + 1]):
                 state.group_confidences[group] = max(state.group_confidences[group], other.group_confidences[group])

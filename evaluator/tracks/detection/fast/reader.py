@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from evaluator.files.blocks import Declined
 from evaluator.kernels.curves.average_precision import HIT, PARTIAL_HIT
 from evaluator.kernels.detection import state as kernels
-from evaluator.kernels.detection.matching import finish_all_images
+from evaluator.kernels.detection.matching import finish_images
 from evaluator.kernels.detection.overfull import match_collected
 from evaluator.kernels.detection.rows import merge, read_rows
 from evaluator.kernels.detection.state import DetectionState, KernelTruth
@@ -76,7 +76,7 @@ class BlockReader(KernelReader[DetectionState]):
             collects=collects,
             unknown_image_hashes=np.empty(0, np.uint64),
             class_positions=np.full(len(truth.labels.starts) - 1, -1, np.int32),
-            best_confidences=np.append(np.full(boxes, UNCLAIMED), np.full(BATCH_ROWS, np.inf)),
+            best_confidences=_no_candidates(boxes),
             best_candidates=np.zeros((candidates, 5)),
             claimed=np.empty((boxes + 1 if self.header.kaggle else 0, 2), np.int32),
             group_confidences=np.full(groups, UNCLAIMED),
@@ -169,14 +169,6 @@ class DetectionReader(BlockReader):
             )
             self.state.counts[ENTRIES] = 0
 
-    def merge(self, other: "DetectionReader") -> None:
-        """Merge the matches that another thread has found into those of this reader.
-
-        Only the long layout, which has one row for each prediction, needs this step.
-        """
-        self._make_room(len(self.truth.boxes))
-        merge(self.truth, self.state, other.state, self.threshold)
-
     def match_collected(self, readers: Sequence["DetectionReader"]) -> None:
         """Match the predictions that all threads have collected, without those that exceed the cap.
 
@@ -201,15 +193,19 @@ class DetectionReader(BlockReader):
         self.state = self.state._replace(collected_images=images, collected_labels=labels, collected=predictions)
         self.state.counts[kernels.COLLECTED] = count
 
-    def finish(self) -> None:
-        """Add the true positives and the matched groups of all images to the precision/recall curves.
+    def finish(self, others: Sequence["DetectionReader"], first: int, stop: int) -> None:
+        """Add the true positives and the matched groups of a range of images to the precision/recall curves.
 
-        Call this after all readers have been merged.
+        Before, the matches that ``others``, the readers of other threads, have found in these images are merged into
+        those of this reader. Several readers can do this at the same time for different images.
 
         Only the long layout, which has one row for each prediction, needs this step.
         """
+        for other in others:
+            self._make_room(len(self.truth.boxes))
+            merge(self.truth, self.state, other.state, self.threshold, first, stop)
         self._make_room(len(self.truth.boxes) + len(self.truth.groups))
-        finish_all_images(self.truth, self.state, self.group_kind)
+        finish_images(self.truth, self.state, self.group_kind, first, stop)
 
     def entries(self) -> Segments:
         """Return the confidences and codes of all curve entries, one pair of arrays per memory segment.
@@ -231,6 +227,13 @@ class DetectionReader(BlockReader):
         self.filled, self.filled_images = [], []
         self.state = self.state._replace(**NO_ENTRIES)
         self.state.counts[ENTRIES] = 0
+
+
+def _no_candidates(boxes: int) -> NDArray[np.float64]:
+    """Return the attribute ``best_confidences`` of a :class:`DetectionState` before any detection claims a box."""
+    confidences = np.full(boxes + BATCH_ROWS, UNCLAIMED)
+    confidences[boxes:] = np.inf
+    return confidences
 
 
 def refuse_missing_images(readers: Sequence[BlockReader], parameters: DetectionParameters) -> None:

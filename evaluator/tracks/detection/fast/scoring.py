@@ -5,6 +5,8 @@ Reports are identical to those of the reference implementation.
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +19,7 @@ from evaluator.metrics.resampling import crowded_images
 from evaluator.problems import Findings
 from evaluator.report import ReferenceNeeded
 from evaluator.request import Resources, ScoringRequest
+from evaluator.threads import call_all
 from evaluator.tracks.detection.entries import ScoredDetections
 from evaluator.tracks.detection.fast.explain.explanation import explained
 from evaluator.tracks.detection.fast.fiftyone import fiftyone_outcome
@@ -189,13 +192,27 @@ def merge_threads(readers: Sequence[DetectionReader]) -> None:
     """Merge the matches that all threads have found, and match the predictions that they have collected."""
     first, *others = readers
     predictions = predictions_of_images(readers)
-    for reader in readers:
-        reader.state.image_predictions[:] = predictions if reader is first else 0
+    first.state.image_predictions[:] = predictions
+    for other in others:
+        other.state.image_predictions[:] = 0
     if first.header.kaggle:
         require_one_row_per_image(readers)
+        first.match_collected(readers)
     else:
-        for other in others:
-            first.merge(other)
-    first.match_collected(readers)
-    if not first.header.kaggle:
-        first.finish()
+        first.match_collected(readers)
+        _finish_images(readers, predictions)
+
+
+def _finish_images(readers: Sequence[DetectionReader], predictions: NDArray[np.int64]) -> None:
+    """Merge the matches of all threads and add the true positives to the curves. Each thread does this for some images.
+
+    ``predictions`` contains the number of predictions for each image. Afterwards, each reader has those of its images.
+    """
+    starts = np.linspace(0, len(predictions), len(readers) + 1).astype(int).tolist()
+    calls = []
+    for reader, (start, stop) in zip(readers, pairwise(starts), strict=True):
+        reader.state.image_predictions[:] = 0
+        reader.state.image_predictions[start:stop] = predictions[start:stop]
+        others = [other for other in readers if other is not reader]
+        calls.append(partial(reader.finish, others, start, stop))
+    call_all(calls, len(calls))

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from evaluator.files import blocks
 from evaluator.kernels.reading import ENTRIES
 from evaluator.request import Resources, ScoringRequest
 from evaluator.scoring import load_kernels, score
@@ -14,7 +15,7 @@ from evaluator.synthesis import synthesize
 from evaluator.tracks.detection.fast import fiftyone, scoring
 from evaluator.tracks.detection.fast.file_entries import EntryReader
 from evaluator.tracks.detection.fast.reader import DetectionReader
-from tests.evaluator.kernels import overfull
+from tests.evaluator.kernels import cases, overfull
 
 TRACK = "openimages-detection"
 CAP = 10_000
@@ -74,3 +75,26 @@ def test_readers_forget_their_entries_when_these_are_sorted(
     request = ScoringRequest(TRACK, tmp_path / "truth", submission, parameters={"protocol": protocol})
     assert score(request).way.startswith("fast path")
     assert found == [(True, 0)]
+
+
+@pytest.mark.parametrize("images", [1, 2, 20])
+@pytest.mark.parametrize("threads", [2, 3, 8])
+def test_each_thread_finishes_some_images_with_the_matches_of_all_threads(
+    threads: int, images: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The blocks are so short that the threads read the predictions of each image in turn."""
+    synthesize(TRACK, tmp_path, images=images, qualities=(0.5,))
+    finished: list[tuple[int, int]] = []
+    finish = DetectionReader.finish
+
+    def noted(reader: DetectionReader, others: Sequence[DetectionReader], first: int, stop: int) -> None:
+        finish(reader, others, first, stop)
+        finished.append((first, stop))
+
+    monkeypatch.setattr(DetectionReader, "finish", noted)
+    monkeypatch.setattr(blocks, "CHUNK_BYTES", 200)
+    submission = tmp_path / "submissions" / "quality-0.50-long.csv"
+    way, fast, reference = cases.both(TRACK, tmp_path / "truth", submission, resources=Resources(threads=threads))
+    assert (way, fast) == ("fast path", reference)
+    assert len(finished) == threads
+    assert sorted(image for share in finished for image in range(*share)) == list(range(images))
