@@ -125,7 +125,8 @@ class DetectionState(NamedTuple):
         Confidence of the best detection so far that claims each box; UNCLAIMED if there is none. The last BATCH_ROWS
         elements are infinity: a detection that claims no box is treated as if it had lost one of these boxes.
     best_candidates : float64 array of shape (C, 5)
-        Overlap and coordinates of this detection, for the boxes beside group-of boxes; see :func:`candidate_of`.
+        Overlap and coordinates of this detection, for the boxes beside group-of boxes; see :func:`candidate_of`. There
+        may be more rows than such boxes.
     claimed : int32 array of shape (boxes + 1, 2), or (0, 2)
         The boxes that have a best candidate: index in ``KernelTruth.boxes``, and position of the class in
         ``KernelTruth.verified``. Their number is ``counts[CLAIMED]``. The list is kept only if the state holds the data

@@ -66,6 +66,7 @@ class BlockReader(KernelReader[DetectionState]):
         """
         truth = self.truth
         if self.header.kaggle:
+            # In each image, at most all ordinary boxes are beside group-of boxes.
             boxes, groups, candidates = truth.most_boxes, truth.most_groups, truth.most_boxes
         else:
             boxes, groups, candidates = len(truth.boxes), len(truth.groups), truth.candidates_from[-1]

@@ -53,7 +53,7 @@ class EntryBuckets:
         """
         if sum(len(codes) for _, codes in segments) < WORTH_THREADS:
             threads = 1
-        parts = _parts(segments, threads)
+        parts = _parts(segments, labels, threads)
         segments.clear()
         tallies = np.zeros((len(parts), 4 * labels), np.int64)
         call_all([partial(count, codes, tally) for (_, codes), tally in zip(parts, tallies, strict=True)], threads)
@@ -112,11 +112,13 @@ class EntryBuckets:
         return np.where(positives > 0, found[: len(positives)], np.nan)
 
 
-def _parts(segments: Segments, threads: int) -> Segments:
+def _parts(segments: Segments, labels: int, threads: int) -> Segments:
     """Divide long segments, so that all threads have something to do until the last entry has been copied."""
     if threads == 1:
         return list(segments)
-    size = sum(len(codes) for _, codes in segments) // (SHARES_PER_THREAD * threads) + 1
+    total = sum(len(codes) for _, codes in segments)
+    # Each part needs a tally of all 4 * labels codes, so a part that is shorter than several tallies would be slower.
+    size = max(total // (SHARES_PER_THREAD * threads) + 1, 16 * labels)
     return [
         (confidences[start : start + size], codes[start : start + size])
         for confidences, codes in segments

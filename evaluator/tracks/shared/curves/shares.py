@@ -13,14 +13,14 @@ from evaluator.threads import call_all
 WORTH_THREADS = 100_000  # For fewer curve entries than this, using threads takes longer than the computation itself.
 SHARES_PER_THREAD = 4  # Some shares take longer than others of the same size.
 
-Scratch = TypeVar("Scratch")
+ScratchType = TypeVar("ScratchType")
 
 
 def for_each_share(
     ends: NDArray[np.int64],
     threads: int,
-    new_scratch: Callable[[int], Scratch],
-    work: Callable[[Scratch, int, int], None],
+    new_scratch: Callable[[int], ScratchType],
+    work: Callable[[ScratchType, int, int], None],
 ) -> None:
     """Call ``work(scratch, first, stop)`` in several threads. All ranges have about the same number of curve entries.
 
@@ -29,9 +29,11 @@ def for_each_share(
     ends : int64 array of shape (curves + 1,)
         Position of the first entry of each curve, and the end of the last curve.
     threads : int
+        The largest number of threads.
     new_scratch : callable
         A function that takes the number of entries of the longest curve, and returns scratch memory for one thread.
     work : callable
+        A function that processes the curves from number ``first`` to ``stop``.
     """
     shares = SHARES_PER_THREAD * threads if threads > 1 and ends[-1] >= WORTH_THREADS else 1
     inner = np.searchsorted(ends, np.linspace(0, ends[-1], shares + 1)[1:-1]).tolist()

@@ -1,7 +1,7 @@
 """Threads divide the work on curves. The results are the same as with one thread."""
 
 from itertools import pairwise
-from threading import Lock
+from threading import Barrier
 
 import numpy as np
 import pytest
@@ -34,21 +34,29 @@ def test_every_curve_is_in_one_share(entries: int, threads: int) -> None:
 
 def test_scratch_memory_is_used_by_one_thread_at_a_time_and_fits_the_longest_curve() -> None:
     ends = np.array([0, WORTH_THREADS, 4 * WORTH_THREADS, 6 * WORTH_THREADS])
-    made: list[NDArray[np.float64]] = []
-    used: list[Lock] = []
+    made: list[int] = []
+    used: list[int] = []
+    together = Barrier(2, timeout=20)
 
-    def new_scratch(longest: int) -> Lock:
-        made.append(np.empty(longest))
-        return Lock()
+    def new_scratch(longest: int) -> set[int]:
+        made.append(longest)
+        return set()
 
-    def work(scratch: Lock, first: int, stop: int) -> None:
-        assert scratch.acquire(blocking=False)
-        used.append(scratch)
-        scratch.release()
+    def work(scratch: set[int], first: int, stop: int) -> None:
+        """Fail if another thread uses the same memory, while both threads are in this function."""
+        is_used = bool(scratch)
+        scratch.add(first)
+        together.wait()
+        used.append(id(scratch))
+        if is_used or len(scratch) > 1:
+            together.abort()
+            raise AssertionError("two threads use the same scratch memory")
+        together.wait()
+        scratch.clear()
 
     for_each_share(ends, 2, new_scratch, work)
-    assert [len(scratch) for scratch in made] == [3 * WORTH_THREADS] * 2
-    assert len(set(used)) <= 2
+    assert made == [3 * WORTH_THREADS] * 2
+    assert len(set(used)) == 2
 
 
 @pytest.mark.parametrize("sizes", [(0,), (1, 0), (3 * WORTH_THREADS,), (0, WORTH_THREADS, 7, 2 * WORTH_THREADS)])
@@ -65,7 +73,10 @@ def test_entries_are_sorted_in_the_same_way_by_all_numbers_of_threads(sizes: tup
     assert found.false.tolist() == np.bincount(codes >> 1, codes & 1, 2 * CURVES).tolist()
 
 
-def test_long_segments_are_divided_and_then_freed(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("labels", "parts"), [(CURVES, 8), (WORTH_THREADS, 1)])
+def test_long_segments_are_divided_unless_the_parts_would_be_shorter_than_their_tallies(
+    labels: int, parts: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sizes: list[int] = []
     scatter = module.scatter
 
@@ -74,8 +85,7 @@ def test_long_segments_are_divided_and_then_freed(monkeypatch: pytest.MonkeyPatc
         scatter(confidences, *values)
 
     monkeypatch.setattr(module, "scatter", counted)
-    segments = segments_of(8 * WORTH_THREADS, 1)
-    EntryBuckets.of(segments, CURVES, 2)
+    segments = segments_of(8 * WORTH_THREADS)
+    EntryBuckets.of(segments, labels, 2)
     assert not segments
-    assert sum(sizes) == 8 * WORTH_THREADS + 1
-    assert max(sizes) <= WORTH_THREADS + 1
+    assert (sum(sizes), len(sizes)) == (8 * WORTH_THREADS, parts)

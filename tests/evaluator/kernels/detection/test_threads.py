@@ -3,7 +3,7 @@
 import random
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from weakref import ref
 
 import pytest
 
@@ -12,9 +12,9 @@ from evaluator.kernels.reading import ENTRIES
 from evaluator.request import Resources, ScoringRequest
 from evaluator.scoring import load_kernels, score
 from evaluator.synthesis import synthesize
-from evaluator.tracks.detection.fast import fiftyone, scoring
-from evaluator.tracks.detection.fast.file_entries import EntryReader
+from evaluator.tracks.detection.fast import scoring
 from evaluator.tracks.detection.fast.reader import DetectionReader
+from evaluator.tracks.shared.curves.buckets import EntryBuckets, Segments
 from tests.evaluator.kernels import cases, overfull
 
 TRACK = "openimages-detection"
@@ -53,28 +53,29 @@ def test_entries_of_an_overfull_image_do_not_depend_on_the_thread_that_reads_it(
     assert counts == [2 * CAP + 1]
 
 
+@pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("protocol", ["tfod", "fiftyone"])
-def test_readers_forget_their_entries_when_these_are_sorted(
-    protocol: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_entries_that_have_been_copied_for_sorting_are_freed(
+    protocol: str, threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Otherwise, the memory of the entries could not be freed while they are copied."""
     synthesize(TRACK, tmp_path, images=20, qualities=(0.5,))
     submission = tmp_path / "submissions" / "quality-0.50.csv"
-    module: Any = {"tfod": scoring, "fiftyone": fiftyone}[protocol]
-    sorted_entries, found = module.sorted_entries, []
+    of, arrays, kept = EntryBuckets.of, [], []
 
-    def entries_of(readers: Sequence[EntryReader]) -> int:
-        return sum(len(codes) for reader in readers for _, codes in reader.entries())
-
-    def counted(readers: Sequence[EntryReader], *values: Any) -> Any:
-        before, buckets = entries_of(readers), sorted_entries(readers, *values)
-        found.append((before == len(buckets.keys) > 0, entries_of(readers)))
+    def noted(segments: Segments, *values: int) -> EntryBuckets:
+        used = [array for part in segments for array in part if len(array)]
+        arrays.extend(ref(array if array.base is None else array.base) for array in used)
+        used.clear()
+        buckets = of(segments, *values)
+        kept.extend(array() is not None for array in arrays)
         return buckets
 
-    monkeypatch.setattr(module, "sorted_entries", counted)
-    request = ScoringRequest(TRACK, tmp_path / "truth", submission, parameters={"protocol": protocol})
+    monkeypatch.setattr(EntryBuckets, "of", noted)
+    parameters, resources = {"protocol": protocol}, Resources(threads=threads)
+    request = ScoringRequest(TRACK, tmp_path / "truth", submission, parameters=parameters, resources=resources)
     assert score(request).way.startswith("fast path")
-    assert found == [(True, 0)]
+    assert arrays
+    assert not any(kept)
 
 
 @pytest.mark.parametrize("images", [1, 2, 20])

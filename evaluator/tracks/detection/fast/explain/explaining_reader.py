@@ -73,7 +73,6 @@ class ExplainingReader(CollectingReader):
     ) -> None:
         super().__init__(truth, header, parameters, collects=ALL_OF_IMAGE)
         self.in_turn = parameters.protocol == "fiftyone"
-        self.most_objects = truth.most_boxes, truth.most_groups
         self.hierarchy = hierarchy
         self.objects = objects
         self.bounds = np.array(BOUNDS)
@@ -84,10 +83,12 @@ class ExplainingReader(CollectingReader):
 
     def _new_scratch(self, size: int) -> tuple[Overlaps, Outcomes, Turns]:
         """Return new arrays for the kernel, with room for ``size`` predictions."""
-        return self._new_overlaps(size), self._new_outcomes(size), Turns.empty(size, *self.most_objects)
+        truth = self.full_truth
+        turns = Turns.empty(size, truth.most_boxes, truth.most_groups)
+        return self._new_overlaps(size), self._new_outcomes(size), turns
 
     def _new_overlaps(self, size: int) -> Overlaps:
-        boxes, groups = self.most_objects
+        boxes, groups = self.full_truth.most_boxes, self.full_truth.most_groups
         return Overlaps(
             boxes=np.empty((2, size), np.int64),
             groups=np.empty((2, size), np.int64),
