@@ -1,4 +1,4 @@
-"""Reports what uses storage, which files have no database row, and which database rows have no file."""
+"""Reports what uses storage, files without a database row, rows without a file, and files that cannot be opened."""
 
 import os
 import shutil
@@ -43,6 +43,8 @@ class Use:
     quarantined : files in quarantine
     missing : names of files that are in the database but not in the storage, at most SHOWN_NAMES of them
     missing_count : number of all such names
+    unreadable : names of files that are in the database but cannot be opened, at most SHOWN_NAMES of them
+    unreadable_count : number of all such names
     """
 
     place: str
@@ -51,6 +53,8 @@ class Use:
     quarantined: Amount = field(default_factory=Amount)
     missing: list[str] = field(default_factory=list)
     missing_count: int = 0
+    unreadable: list[str] = field(default_factory=list)
+    unreadable_count: int = 0
 
 
 def report() -> dict[str, Any]:
@@ -65,8 +69,9 @@ def report() -> dict[str, Any]:
 
 def use_of(storage: Storage) -> Use:
     found = Use(title_of(storage))
+    wanted = set(names_in_database(storage))
     names = defaultdict(set)
-    for name in names_in_database(storage):
+    for name in wanted:
         folder, _, last = name.rpartition("/")
         names[folder].add(last)
     watched = {folder.folder: folder for folder in watched_folders(storage)}
@@ -79,11 +84,29 @@ def use_of(storage: Storage) -> Use:
                 for name in listed.keys() - known:
                     found.without_row.add(listed[name])
             names[folder] -= listed.keys()
-    missing = sorted("/".join(filter(None, (folder, name))) for folder, left in names.items() for name in left)
-    found.missing, found.missing_count = missing[:SHOWN_NAMES], len(missing)
+    missing = {"/".join(filter(None, (folder, name))) for folder, left in names.items() for name in left}
+    found.missing, found.missing_count = sorted(missing)[:SHOWN_NAMES], len(missing)
+    unreadable = sorted(name for name in wanted - missing if is_unreadable(storage, name))
+    found.unreadable, found.unreadable_count = unreadable[:SHOWN_NAMES], len(unreadable)
     for one in quarantined(storage):
         found.quarantined.add(one.bytes)
     return found
+
+
+def is_unreadable(storage: Storage, name: str) -> bool:
+    """Return whether a file exists, but this user may not open it. In an object store, no file is opened.
+
+    There, files have no owners, and each would take a request.
+    """
+    if not is_local(storage):
+        return False
+    try:
+        storage.open(name).close()
+    except FileNotFoundError:  # It was removed in the meantime.
+        return False
+    except OSError:
+        return True
+    return False
 
 
 def names_in_database(storage: Storage) -> Iterator[str]:

@@ -19,6 +19,7 @@ from server.audit.external_records import NOTE, Damaged, logged_entries, text_of
 from server.challenges.truth_storage import storages
 from server.runtime.backup.database import Query
 from server.runtime.backup.manifest import CHUNK_BYTES, Stored, Unusable
+from server.stored_files.copies import in_objects, is_local
 from server.submissions.models import Submission
 
 AUDIT_RECORDS = ("audit_head", "audit_lost")
@@ -27,6 +28,13 @@ MOVE_AWAY = (
     "If a new installation was started here by mistake, stop it, move uploads, truths, audit_head, audit_lost and logs "
     "out of PODIUM_HOME, remove the key podium:installation from Redis, and restore again."
 )
+
+
+class Unreadable(Exception):
+    """Raised if a file of the service cannot be read. The message names the file and the reason."""
+
+    def __init__(self, path: str, error: OSError) -> None:
+        super().__init__(f"{path} cannot be read ({error.strerror or error}).")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,35 +89,68 @@ def is_still_named(one: Wanted) -> bool:
 
 
 def copied(one: Wanted, folder: Path) -> Stored:
-    """Copy a stored file into a backup. Raises FileNotFoundError if the file is not in the storage."""
+    """Copy a stored file into a backup.
+
+    Raises FileNotFoundError if the file is not in the storage, and Unreadable if it cannot be read. In both cases, the
+    backup does not contain the file.
+    """
     target = folder / one.path
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     digest, size = hashlib.sha256(), 0
-    with storages()[one.folder].open(one.name) as source, target.open("wb") as copy:
-        while chunk := source.read(CHUNK_BYTES):
-            digest.update(chunk)
-            size += copy.write(chunk)
-        copy.flush()
-        os.fsync(copy.fileno())
+    try:
+        with target.open("wb") as copy:
+            for chunk in chunks_of(one):
+                digest.update(chunk)
+                size += copy.write(chunk)
+            copy.flush()
+            os.fsync(copy.fileno())
+    except (FileNotFoundError, Unreadable):
+        target.unlink(missing_ok=True)
+        raise
     return Stored(size, digest.hexdigest())
 
 
-def copy_audit_records(folder: Path) -> Iterator[str]:
-    """Copy the log files in which audit entries are recorded outside the database, and yield the paths of the copies.
+def chunks_of(one: Wanted) -> Iterator[bytes]:
+    """Yield the chunks of a stored file.
 
-    The paths are relative to the backup. Call this function before copying the database, so that the copied database
-    contains every entry that the log files mention, and a restored log is complete. A line that is still being written
-    is left out.
+    Raises FileNotFoundError or Unreadable, or StoreUnavailable if the object store does not respond at all.
     """
+    storage = storages()[one.folder]
+    try:
+        with storage.open(one.name) as source:
+            while chunk := source.read(CHUNK_BYTES):
+                yield chunk
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        # Without the object store, no other file can be read either, and each would take a timeout.
+        if not is_local(storage):
+            in_objects(storage).check()
+        raise Unreadable(one.path, error) from error
+
+
+def audit_records() -> list[Path]:
+    """Return the log files in which audit entries are recorded outside the database."""
     home = Path(settings.PODIUM_HOME)
-    for source in [*(home / name for name in AUDIT_RECORDS), *sorted((home / "logs").glob("audit.log*"))]:
-        if source.is_file():
-            path = f"{RECORDS}/{source.relative_to(home)}"
-            target = folder / path
-            target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            content = source.read_bytes()
-            target.write_bytes(content if source.suffix == ".gz" else content[: content.rfind(b"\n") + 1])
-            yield path
+    found = [*(home / name for name in AUDIT_RECORDS), *sorted((home / "logs").glob("audit.log*"))]
+    return [path for path in found if path.is_file()]
+
+
+def copy_audit_record(source: Path, folder: Path) -> str:
+    """Copy a log file of audit entries into a backup, and return its path there. Raises Unreadable.
+
+    Call this function before copying the database, so that the copied database contains every entry that the log files
+    mention, and a restored log is complete. A line that is still being written is left out.
+    """
+    path = f"{RECORDS}/{source.relative_to(settings.PODIUM_HOME)}"
+    try:
+        content = source.read_bytes()
+    except OSError as error:
+        raise Unreadable(str(source), error) from error
+    target = folder / path
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    target.write_bytes(content if source.suffix == ".gz" else content[: content.rfind(b"\n") + 1])
+    return path
 
 
 def refuse_other_records(backup: Path) -> None:

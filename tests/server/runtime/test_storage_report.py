@@ -1,13 +1,15 @@
 """`manage.py storage` counts files by phase, and finds files without a row and rows without a file, in any storage."""
 
+import errno
 import json
+import os
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.files.base import ContentFile
-from django.core.files.storage import default_storage
+from django.core.files.storage import FileSystemStorage, default_storage
 from django.core.management import CommandError, call_command
 from pytest_django import Settings
 
@@ -90,6 +92,28 @@ def test_a_missing_file_is_named_and_the_command_exits_with_1(make: Make) -> Non
     assert found["storages"]["uploads"]["missing"] == [lost]
     assert found["storages"]["truths"]["missing_count"] == 1
     assert "2 files that the database refers to are missing" in said
+
+
+@pytest.mark.usefixtures("storage")
+@pytest.mark.parametrize("storage", ["folders"], indirect=True)
+def test_a_file_that_cannot_be_opened_is_named_and_the_command_exits_with_1(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    phase = make.phase()
+    closed = str(make.submission(phase).file.name)
+    make.submission(phase)
+    opened = FileSystemStorage._open
+
+    def refuse(self: FileSystemStorage, name: str, mode: str = "rb") -> Any:
+        if name == closed:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), name)
+        return opened(self, name, mode)
+
+    monkeypatch.setattr(FileSystemStorage, "_open", refuse)
+    found, said = reported()
+    assert found["storages"]["uploads"]["unreadable"] == [closed]
+    assert [use["unreadable_count"] for use in found["storages"].values()] == [1, 0]
+    assert "1 files that the database refers to cannot be opened" in said
 
 
 @pytest.mark.usefixtures("storage")

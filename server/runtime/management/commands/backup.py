@@ -30,7 +30,7 @@ class Command(AuditedCommand):
     help = (
         "Copy the database, uploads, ground truths and the records of the audit log into a new folder. The "
         f"service can keep running. The exit status is {INCOMPLETE} if a file that the database refers to is "
-        "missing from the storage."
+        "missing from the storage, cannot be read or is damaged."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -71,23 +71,30 @@ def complete(out: Path, partial: Path) -> tuple[Manifest, list[str]]:
 
 
 def written(folder: Path) -> tuple[Manifest, list[str]]:
-    """Write the files of a backup. Return its manifest, and a sentence for each file that is missing or damaged."""
+    """Write the files of a backup. Return its manifest, and a sentence for each missing, unreadable or damaged file."""
     manifest = Manifest(datetime.now(UTC).isoformat(), connection.vendor, applied_migrations(), "", fingerprints())
-    for path in files.copy_audit_records(folder):
-        manifest.files[path] = checksum(folder / path)
+    faults = []
+    for record in files.audit_records():
+        try:
+            path = files.copy_audit_record(record, folder)
+            manifest.files[path] = checksum(folder / path)
+        except files.Unreadable as error:
+            faults.append(str(error))
     with database.snapshot(folder) as query:
         manifest.made_at = datetime.now(UTC).isoformat()
         manifest.installation = installation_id(query)
         wanted = files.wanted(query)
     dump = database.FILES[connection.vendor]
     manifest.files[dump] = checksum(folder / dump)
-    faults = []
     for path, one in tqdm(wanted.items(), desc="copying files", disable=None, leave=False):
         try:
             manifest.files[path] = files.copied(one, folder)
         except FileNotFoundError:
             if files.is_still_named(one):
                 faults.append(f"{path} is missing from the storage.")
+            continue
+        except files.Unreadable as error:
+            faults.append(str(error))
             continue
         if one.sha256 and manifest.files[path].sha256 != one.sha256:
             faults.append(f"{path} is damaged in the storage: its checksum differs from that of the upload.")

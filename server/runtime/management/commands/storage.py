@@ -1,4 +1,4 @@
-"""`manage.py storage`: report storage use, files without a database row, and database rows without a file."""
+"""`manage.py storage`: report storage use, files without a row, rows without a file, and unreadable files."""
 
 import json
 from argparse import ArgumentParser
@@ -9,11 +9,14 @@ from django.core.management.base import BaseCommand, CommandError
 from server.pages.formatting.units import size
 from server.runtime.storage_report import report
 
+MISSING = "are missing. Restore the files with `manage.py restore`, or copy them by name from a backup folder."
+UNREADABLE = "cannot be opened by this user. Correct their owner and permissions."
+
 
 class Command(BaseCommand):
     help = (
-        "Report storage use by phase, files without a database row, and database rows without a file. The exit "
-        "status is 1 if files that the database refers to are missing."
+        "Report storage use by phase, files without a database row, database rows without a file, and files that "
+        "cannot be opened. The exit status is 1 if files that the database refers to are missing or cannot be opened."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -28,9 +31,12 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps(found, indent=1))
         else:
             self.show(found)
-        if missing := sum(use["missing_count"] for use in found["storages"].values()):
-            advice = "Restore the files with `manage.py restore`, or copy them by name from a backup folder."
-            raise CommandError(f"{missing} files that the database refers to are missing. {advice}")
+        faults = []
+        for key, problem in (("missing_count", MISSING), ("unreadable_count", UNREADABLE)):
+            if count := sum(use[key] for use in found["storages"].values()):
+                faults.append(f"{count} files that the database refers to {problem}")
+        if faults:
+            raise CommandError("\n".join(faults))
 
     def show(self, found: dict[str, Any]) -> None:
         for name, use in found["storages"].items():
@@ -41,8 +47,9 @@ class Command(BaseCommand):
                 ("quarantined", "in quarantine"),
             ):
                 self.line(title, use[key]["files"], use[key]["bytes"])
-            for one in use["missing"]:
-                self.stdout.write(f"  missing: {one}")
+            for kind in ("missing", "unreadable"):
+                for one in use[kind]:
+                    self.stdout.write(f"  {kind}: {one}")
         for one in found["phases"]:
             self.stdout.write(f"submissions to {one['phase']}")
             self.line("stored", one["files"], one["bytes"])
