@@ -26,7 +26,8 @@ AUDIT_RECORDS = ("audit_head", "audit_lost")
 RECORDS = "records"
 MOVE_AWAY = (
     "If a new installation was started here by mistake, stop it, move uploads, truths, audit_head, audit_lost and logs "
-    "out of PODIUM_HOME, remove the key podium:installation from Redis, and restore again."
+    "out of PODIUM_HOME, remove the key podium:installation from Redis, replace a PostgreSQL database with an empty "
+    "one, and restore again."
 )
 
 

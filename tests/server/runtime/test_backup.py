@@ -181,6 +181,11 @@ def test_audit_records_of_another_installation_are_refused(
         files.refuse_other_records(tmp_path / "backup")
 
 
+def test_the_advice_for_a_new_installation_names_everything_that_has_to_be_empty() -> None:
+    for name in ("uploads", "truths", *files.AUDIT_RECORDS, "logs", joining.BROKER_KEY, "PostgreSQL database"):
+        assert name in files.MOVE_AWAY
+
+
 def record_entries(home: Path, entries: list[str]) -> None:
     """Record entries of an audit log in a folder, as external_records.py does. `a1` is entry 1 with the hash `aaa…`."""
     (home / "logs").mkdir(parents=True)
