@@ -55,7 +55,8 @@ def take_lock(stack: ExitStack, name: str, kind: int, what: str) -> None:
     try:
         fcntl.flock(lock, kind | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise NotStarted(f"{what} is already running in {settings.PODIUM_HOME}{running_service()}.") from None
+        running = f"{what} is already running in {settings.PODIUM_HOME}{running_service()}"
+        raise NotStarted(f"{running}. Stop it first.") from None
 
 
 def running_service() -> str:

@@ -91,6 +91,15 @@ def test_a_folder_has_each_part_once_or_the_whole_service(
         pass
 
 
+@pytest.mark.parametrize("command", [("up",), ("restore", "backup")])
+def test_a_command_that_cannot_run_beside_the_service_says_to_stop_it_first(
+    command: tuple[str, ...], settings: Settings, tmp_path: Path
+) -> None:
+    settings.PODIUM_HOME = tmp_path
+    with home.lock_home(), pytest.raises(CommandError, match=r"Podium is already running in .*\. Stop it first\.$"):
+        call_command(*command)
+
+
 @pytest.mark.parametrize(
     ("url", "expected"),
     [
