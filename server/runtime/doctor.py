@@ -95,7 +95,10 @@ def check_env_file() -> Iterator[Finding]:
             advice = f"Did you mean {near[0]}?" if near else ".env.example lists all settings."
             yield Finding("settings", ADVICE, f"{name} in {ENV_FILE} is not a setting of Podium. {advice}")
     if settings.SECRET_KEY_FALLBACKS:
-        advice = "Run `manage.py rotate_secret_key`, and remove SECRET_KEY_FALLBACKS 14 days later."
+        # The settings do not show whether the secrets are encrypted with the new key already.
+        advice = (
+            "Run `manage.py rotate_secret_key` if you have not done so, and remove SECRET_KEY_FALLBACKS 14 days later."
+        )
         yield Finding("settings", ADVICE, f"SECRET_KEY is being rotated. {advice}")
 
 

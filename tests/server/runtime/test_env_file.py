@@ -121,4 +121,5 @@ def test_the_doctor_reminds_of_a_secret_key_that_is_being_changed(
 ) -> None:
     monkeypatch.setattr(doctor, "ENV_FILE", tmp_path / ".env")
     settings.SECRET_KEY_FALLBACKS = ["x" * 40]
-    assert ["rotate_secret_key" in one.sentence for one in doctor.check_env_file()] == [True]
+    advice = "Run `manage.py rotate_secret_key` if you have not done so"
+    assert [advice in one.sentence for one in doctor.check_env_file()] == [True]
