@@ -10,6 +10,7 @@ import json
 import os
 import socket
 from contextlib import closing
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -18,6 +19,7 @@ from server.runtime.home import NotStarted
 
 ALL_INTERFACES = ("", "0.0.0.0")
 SYSTEMD_SOCKET = 3  # the number of the first file descriptor that systemd passes
+INTERNET = (socket.AF_INET, socket.AF_INET6)
 
 
 def listen_error(port: int) -> OSError | None:
@@ -39,6 +41,7 @@ def has_systemd_socket() -> bool:
 def check_port() -> None:
     """Raise NotStarted if the web process cannot listen on its port. The message names the setting to change."""
     if has_systemd_socket():
+        check_systemd_address()
         return
     port, bind = settings.PODIUM_PORT, settings.PODIUM_BIND
     if (error := listen_error(port)) is None:
@@ -50,6 +53,40 @@ def check_port() -> None:
     free = next((number for number in range(port + 1, min(port + 1000, 65536)) if listen_error(number) is None), None)
     advice = f"Port {free} is free: set PODIUM_PORT={free}." if free else "Set PODIUM_PORT to a free port."
     raise NotStarted(f"Port {port} is in use on {bind}. {advice}")
+
+
+def check_systemd_address() -> None:
+    """Raise NotStarted if systemd listens on another address than the settings, because the part never gets ready then.
+
+    A Unix socket is not compared, because a proxy may connect it to the address in the settings.
+    """
+    with socket.socket(fileno=os.dup(SYSTEMD_SOCKET)) as passed:
+        if passed.family not in INTERNET:
+            return
+        host, port, *_ = passed.getsockname()
+    bind, configured = settings.PODIUM_BIND, settings.PODIUM_PORT
+    if port == configured and not is_other_host(host, bind):
+        return
+    listens = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    wrong = f"systemd listens on {listens}, but PODIUM_BIND and PODIUM_PORT are {bind}:{configured}."
+    raise NotStarted(f"{wrong} Change ListenStream in podium@web.socket, or the settings.")
+
+
+def is_other_host(host: str, other: str) -> bool:
+    """Return whether two hosts are different addresses, and neither of them is the address of all interfaces."""
+    first, second = address_of(host), address_of(other)
+    if first is None or second is None or first.is_unspecified or second.is_unspecified:
+        return False
+    return first != second
+
+
+def address_of(host: str) -> IPv4Address | IPv6Address | None:
+    """Return the address that a text contains, or None for a host name. An IPv4 address in IPv6 becomes IPv4."""
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return None
+    return getattr(address, "ipv4_mapped", None) or address
 
 
 def readiness() -> dict[str, str]:
