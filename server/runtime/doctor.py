@@ -21,6 +21,7 @@ from django.db import DatabaseError, InterfaceError, connection
 from redis import RedisError
 
 from evaluator import __version__
+from evaluator.texts import counted
 from server.challenges.truth_storage import storages
 from server.clock import database_now
 from server.maintenance import services as maintenance
@@ -29,6 +30,7 @@ from server.runtime.env_file import names_in
 from server.runtime.environment import BASE_DIR, ENV_FILE, env
 from server.runtime.home import NotStarted
 from server.runtime.models import Installation
+from server.runtime.parts import own_worker
 from server.runtime.setting_warnings import setting_warnings
 from server.runtime.startup_checks import broker_error, unusable_database
 from server.stored_files.copies import is_local, title_of
@@ -240,19 +242,28 @@ def check_broker(*, usable: bool) -> Iterator[Finding]:
 
 def check_workers() -> Iterator[Finding]:
     state = health.worker()
-    if state == health.OK:
-        yield Finding("worker", OK, "has sent a heartbeat")
-    else:
+    if state != health.OK:
         yield Finding("worker", ERROR, f"{state}. Start a worker: `manage.py up --only worker`.")
     with suppress(RedisError, ValueError):
+        versions = health.worker_versions()
+        if state == health.OK:
+            yield Finding("worker", OK, live_workers(sorted(versions)))
         if (version := health.evaluator_of_web()) not in ("", __version__):
             advice = f"Only workers with {version} take jobs. Restart the web part of the version that should be used."
             text = f"The web part that was started last has the evaluator {version}, and this host has {__version__}."
             yield Finding("web", ERROR, f"{text} {advice}")
-        for name, version in health.worker_versions().items():
+        for name, version in versions.items():
             if version != __version__:
                 advice = "Leaderboards show only scores of one version. Upgrade this worker."
                 yield Finding("worker", ERROR, f"{name} has the evaluator {version} instead of {__version__}. {advice}")
+
+
+def live_workers(names: list[str]) -> str:
+    """Return a text that names the workers that send heartbeats, and says whether one of them runs on this host."""
+    own = own_worker()
+    shown = ", ".join(f"{name} (this host)" if name == own else name for name in names)
+    elsewhere = "" if own in names else ", none on this host"
+    return f"{counted(len(names), 'worker sends', 'workers send')} heartbeats: {shown}{elsewhere}"
 
 
 def check_mail() -> Iterator[Finding]:

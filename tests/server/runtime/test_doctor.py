@@ -41,7 +41,7 @@ def test_a_newer_database_is_an_error_and_its_content_is_not_examined() -> None:
     assert found(iter(findings), "storage") == []
 
 
-def test_a_key_that_others_can_read_is_an_error_with_its_remedy(settings: Settings, tmp_path: Path) -> None:
+def test_a_key_that_ages_can_read_is_an_error_with_its_remedy(settings: Settings, tmp_path: Path) -> None:
     settings.PODIUM_HOME = tmp_path
     (tmp_path / "audit_key").touch(mode=0o644)
     (tmp_path / "audit_key").chmod(0o644)
@@ -93,6 +93,22 @@ def test_a_worker_with_another_version_of_the_evaluator_is_an_error(monkeypatch:
     (first, second) = found(doctor.check_workers(), "worker")
     assert (first[0], second[0]) == (OK, ERROR)
     assert second[1].startswith(f"celery@b has the evaluator 0.9.0 instead of {__version__}")
+
+
+@pytest.mark.parametrize(
+    ("ages", "said"),
+    [
+        ({"celery@b": 3.0, "celery@c": 20.0}, "1 worker sends heartbeats: celery@b, none on this host"),
+        ({"celery@c": 3.0, "celery@b": 3.0}, "2 workers send heartbeats: celery@b, celery@c, none on this host"),
+        ({"celery@b": 3.0, "celery@a": 3.0}, "2 workers send heartbeats: celery@a (this host), celery@b"),
+    ],
+)
+def test_the_workers_are_named_and_whether_one_of_them_runs_on_this_host(
+    ages: dict[str, float], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(health, "redis", lambda: FakeRedis(versions=dict.fromkeys(ages, __version__), **ages))
+    monkeypatch.setattr(doctor, "own_worker", lambda: "celery@a")
+    assert found(doctor.check_workers(), "worker") == [(OK, said)]
 
 
 @pytest.mark.parametrize(("evaluator", "levels"), [("", []), (__version__, []), ("0.9.0", [ERROR])])
