@@ -1,5 +1,6 @@
 """The exception for refused requests, which is used by pages, the API and commands. Each reason has a stable code."""
 
+import logging
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from errno import EDQUOT, ENOSPC
@@ -15,10 +16,13 @@ from sqlite3 import (
 )
 from typing import Any
 
-from django.db import InterfaceError, OperationalError
+from django.core.cache import caches
+from django.db import DatabaseError, InterfaceError, OperationalError
 
 from server.clock import time_text
 from server.stored_files.failures import StoreUnavailable
+
+log = logging.getLogger(__name__)
 
 STATUS_OF_CODE = {
     # RFC 8628 (device logins) defines the codes `authorization_pending`, `slow_down`, `access_denied` and
@@ -101,6 +105,7 @@ DISK_FULL = "53100"  # PostgreSQL's error code for a full disk
 UNAVAILABLE = ("08", "53300", "40", "55P03", "57", "25006")
 SQLITE_UNAVAILABLE = (SQLITE_BUSY, SQLITE_LOCKED, SQLITE_CANTOPEN, SQLITE_IOERR, SQLITE_READONLY, SQLITE_PROTOCOL)
 RETRY_SECONDS = 10
+ALARM_SECONDS = 60  # the shortest time between two alarms about the database in a process
 
 
 def full_disk(error: BaseException | None) -> Refused | None:
@@ -115,7 +120,10 @@ def full_disk(error: BaseException | None) -> Refused | None:
 
 
 def database_unavailable(error: BaseException | None) -> Refused | None:
-    """Return a refusal if an error means that the database cannot be reached or is too busy; otherwise None."""
+    """Return a refusal if an error means that the database cannot be reached or is too busy; otherwise None.
+
+    If it does, an alarm with the reason is logged.
+    """
     if not isinstance(error, OperationalError | InterfaceError):
         return None
     cause = error.__cause__
@@ -128,8 +136,18 @@ def database_unavailable(error: BaseException | None) -> Refused | None:
         unavailable = state is None or state.startswith(UNAVAILABLE)
     if not unavailable:
         return None
+    log_unusable_database(error)
     detail = "The database cannot be reached or is too busy. Nothing was changed. Try again in a moment."
     return Refused("maintenance", detail, retry_after=RETRY_SECONDS)
+
+
+def log_unusable_database(error: DatabaseError | InterfaceError) -> None:
+    """Log an alarm with the reason why the database cannot be used, at most once a minute in each process."""
+    # Each process has a cache "status" of its own.
+    if caches["status"].add("alarm:database", value=True, timeout=ALARM_SECONDS):
+        # The following lines of PostgreSQL's messages may contain parts of a query, and therefore personal data.
+        reason = str(error).strip().partition("\n")[0]
+        log.error("alarm: the database cannot be used (%s)", reason or type(error).__name__)
 
 
 def storage_unavailable(error: BaseException | None) -> Refused | None:

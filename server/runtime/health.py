@@ -10,6 +10,7 @@ from django.db import DatabaseError, InterfaceError, connection
 from redis import Redis, RedisError
 
 from evaluator import __version__
+from server.errors import log_unusable_database
 from server.stored_files.copies import in_objects
 from server.stored_files.failures import StoreUnavailable
 
@@ -44,7 +45,8 @@ def database() -> str:
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
-    except (DatabaseError, InterfaceError):
+    except (DatabaseError, InterfaceError) as error:
+        log_unusable_database(error)
         return "does not respond"
     return OK
 

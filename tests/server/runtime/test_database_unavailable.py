@@ -1,6 +1,7 @@
 """While the database is unreachable or locked, responses have the status 503 and a Retry-After header."""
 
 import sqlite3
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -8,10 +9,11 @@ from typing import Any
 
 import psycopg
 import pytest
+from django.core.cache import caches
 from django.db import InterfaceError, OperationalError, connection
 from django.test import Client
 
-from server.errors import database_unavailable
+from server.errors import database_unavailable, log_unusable_database
 from server.runtime.startup_checks import unusable_database
 from tests.conftest import Make
 from tests.server.page import Page
@@ -45,6 +47,11 @@ def caused(kind: type[Exception], cause: Exception) -> Exception:
     error = kind(*cause.args)
     error.__cause__ = cause
     return error
+
+
+def alarms(caplog: pytest.LogCaptureFixture) -> list[str]:
+    found = [record.getMessage() for record in caplog.records]
+    return [message for message in found if message.startswith("alarm:")]
 
 
 @pytest.fixture(params=["locked", "missing", "lost", "shut down", "closed"])
@@ -86,6 +93,37 @@ def test_the_api_returns_the_code(path: str, asked: Client) -> None:
     answer = asked.get(f"/api/v1/{path}")
     assert (answer.status_code, answer.json()["code"], answer["Retry-After"]) == (503, "maintenance", "10")
     assert answer["Content-Type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize("path", ["/", "/readyz", "/metrics", "/api/v1/challenges"])
+def test_the_reason_is_logged_once_as_an_alarm(
+    path: str, asked: Client, away: Exception, caplog: pytest.LogCaptureFixture
+) -> None:
+    for _ in range(3):
+        assert asked.get(path).status_code == 503
+    assert alarms(caplog) == [f"alarm: the database cannot be used ({away})"]
+
+
+def test_the_alarm_is_repeated_after_a_minute(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = time.time()
+    for second in (0, 59, 61, 100, 122):
+        monkeypatch.setattr(time, "time", lambda now=started + second: now)
+        log_unusable_database(OperationalError(f"lost in second {second}"))
+    assert [alarm.split()[-1] for alarm in alarms(caplog)] == ["0)", "61)", "122)"]
+
+
+def test_the_alarm_contains_no_password_and_no_query(caplog: pytest.LogCaptureFixture) -> None:
+    with pytest.raises(psycopg.OperationalError) as refused:
+        psycopg.connect("postgres://podium:hunter2@127.0.0.1:1/podium")
+    log_unusable_database(OperationalError(*refused.value.args))
+    (alarm,) = alarms(caplog)
+    assert "connection refused" in alarm.lower()
+    assert "hunter2" not in alarm
+    caches["status"].clear()
+    log_unusable_database(OperationalError("canceling statement\nLINE 1: ... WHERE email = 'ada@example.org'"))
+    assert alarms(caplog)[1:] == ["alarm: the database cannot be used (canceling statement)"]
 
 
 def test_a_session_that_cannot_be_saved_is_reported(asked: Client) -> None:
