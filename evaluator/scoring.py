@@ -141,8 +141,9 @@ def score_by_fast_path(
     return fast.score(truth, request, parameters, findings) if fast else ReferenceNeeded.SMALL_FILE
 
 
-def load_kernels() -> None:
-    """Load the compiled kernels of all tracks and of the bootstrap. Long-running processes call this function once."""
+def load_kernels(progress: Progress = silent) -> None:
+    """Load all kernels, once in a long-running process. See :func:`kernels.compile_once` for ``progress``."""
+    kernels.compile_once(progress)
     kernels.load(silent)
     for track in TRACKS.values():
         if track.modules.fast_path:

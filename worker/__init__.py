@@ -3,6 +3,7 @@
 The server never imports this package.
 """
 
+import logging
 import os
 
 # Each process of a worker's pool uses one thread for matrix operations, because the pool processes already use all
@@ -10,7 +11,9 @@ import os
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # isort: split
+import django
 from celery.signals import celeryd_init, task_prerun, worker_process_init
+from django.apps import apps
 from django.db import close_old_connections
 
 from evaluator import scoring
@@ -19,6 +22,8 @@ from server.runtime.die_with_parent import die_with
 from worker import limits
 from worker.liveness import Liveness
 from worker.shutdown import StopDeadline
+
+log = logging.getLogger(__name__)
 
 
 def die_with_worker(**signal: object) -> None:
@@ -31,10 +36,19 @@ def renew_connection(**signal: object) -> None:
     close_old_connections()
 
 
+def announce_compilation(stage: str, fraction: float) -> None:
+    """Log that the compilation of the kernels begins, because the worker sends no heartbeats until it ends."""
+    if fraction == 0:
+        log.info("Compiling the scoring kernels, which takes a few minutes")
+
+
 app.autodiscover_tasks(["worker"])
 app.autodiscover_tasks(["worker"], related_name="kits")
+# Celery sets up Django, and with it the log, only after it has imported this module.
+if not apps.ready:
+    django.setup()
 # The evaluator's compiled kernels are loaded before Celery forks the pool, so that the pool processes share them.
-scoring.load_kernels()
+scoring.load_kernels(announce_compilation)
 app.steps["worker"].update({Liveness, StopDeadline})
 celeryd_init.connect(limits.log_setting_warnings)
 worker_process_init.connect(die_with_worker)
