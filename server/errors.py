@@ -100,9 +100,11 @@ def seconds_to_wait(extra: Mapping[str, Any]) -> int:
 
 FULL = (ENOSPC, EDQUOT)
 DISK_FULL = "53100"  # PostgreSQL's error code for a full disk
-# PostgreSQL's error codes, or their first characters, for: lost connections, no free connection, serialization failures
-# and deadlocks, a lock that timed out, a server that stops or starts, and a standby server that accepts no writes.
-UNAVAILABLE = ("08", "53300", "40", "55P03", "57", "25006")
+# PostgreSQL's error codes, or their first characters, for: serialization failures and deadlocks, a lock that timed out.
+BUSY = ("40", "55P03")
+# The same for lost connections, no free connection, a server that stops or starts, and a standby server that accepts no
+# writes.
+UNAVAILABLE = (*BUSY, "08", "53300", "57", "25006")
 SQLITE_UNAVAILABLE = (SQLITE_BUSY, SQLITE_LOCKED, SQLITE_CANTOPEN, SQLITE_IOERR, SQLITE_READONLY, SQLITE_PROTOCOL)
 RETRY_SECONDS = 10
 ALARM_SECONDS = 60  # the shortest time between two alarms about the database in a process
@@ -122,21 +124,21 @@ def full_disk(error: BaseException | None) -> Refused | None:
 def database_unavailable(error: BaseException | None) -> Refused | None:
     """Return a refusal if an error means that the database cannot be reached or is too busy; otherwise None.
 
-    If it does, an alarm with the reason is logged.
+    If it cannot be reached, an alarm with the reason is logged.
     """
     if not isinstance(error, OperationalError | InterfaceError):
         return None
     cause = error.__cause__
-    sqlite = getattr(cause, "sqlite_errorcode", None)
+    sqlite, state = getattr(cause, "sqlite_errorcode", None), getattr(cause, "sqlstate", None)
     if sqlite is not None:
         # The lower eight bits of SQLite's error code identify the kind of error.
         unavailable = sqlite & 0xFF in SQLITE_UNAVAILABLE
     else:
-        state = getattr(cause, "sqlstate", None)
         unavailable = state is None or state.startswith(UNAVAILABLE)
     if not unavailable:
         return None
-    log_unusable_database(error)
+    if state is None or not state.startswith(BUSY):
+        log_unusable_database(error)
     detail = "The database cannot be reached or is too busy. Nothing was changed. Try again in a moment."
     return Refused("maintenance", detail, retry_after=RETRY_SECONDS)
 

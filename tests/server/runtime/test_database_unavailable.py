@@ -126,6 +126,14 @@ def test_the_alarm_contains_no_password_and_no_query(caplog: pytest.LogCaptureFi
     assert alarms(caplog)[1:] == ["alarm: the database cannot be used (canceling statement)"]
 
 
+@pytest.mark.parametrize("error", [psycopg.errors.DeadlockDetected("x"), psycopg.errors.LockNotAvailable("x")])
+def test_a_deadlock_and_a_lock_timeout_raise_no_alarm(error: Exception, caplog: pytest.LogCaptureFixture) -> None:
+    refused = database_unavailable(caused(OperationalError, error))
+    assert refused is not None
+    assert refused.code == "maintenance"
+    assert not alarms(caplog)
+
+
 def test_a_session_that_cannot_be_saved_is_reported(asked: Client) -> None:
     assert asked.post("/accounts/logout").status_code == 503
 
