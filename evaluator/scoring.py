@@ -142,7 +142,7 @@ def score_by_fast_path(
 
 
 def load_kernels(progress: Progress = silent) -> None:
-    """Load all kernels, once in a long-running process. See :func:`kernels.compile_once` for ``progress``."""
+    """Load all kernels; compile them first if needed, which calls ``progress`` as in :func:`kernels.compile_once`."""
     kernels.compile_once(progress)
     kernels.load(silent)
     for track in TRACKS.values():

@@ -100,10 +100,10 @@ def seconds_to_wait(extra: Mapping[str, Any]) -> int:
 
 FULL = (ENOSPC, EDQUOT)
 DISK_FULL = "53100"  # PostgreSQL's error code for a full disk
-# PostgreSQL's error codes, or their first characters, for: serialization failures and deadlocks, a lock that timed out.
+# PostgreSQL's error codes (or their first characters) for serialization failures, deadlocks and locks that timed out.
 BUSY = ("40", "55P03")
-# The same for lost connections, no free connection, a server that stops or starts, and a standby server that accepts no
-# writes.
+# Also those for lost connections, no free connection, a server that stops or starts, and a standby server that accepts
+# no writes.
 UNAVAILABLE = (*BUSY, "08", "53300", "57", "25006")
 SQLITE_UNAVAILABLE = (SQLITE_BUSY, SQLITE_LOCKED, SQLITE_CANTOPEN, SQLITE_IOERR, SQLITE_READONLY, SQLITE_PROTOCOL)
 RETRY_SECONDS = 10

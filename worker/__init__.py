@@ -37,14 +37,14 @@ def renew_connection(**signal: object) -> None:
 
 
 def announce_compilation(stage: str, fraction: float) -> None:
-    """Log that the compilation of the kernels begins, because the worker sends no heartbeats until it ends."""
+    """Log that the kernels are being compiled. Until they are, the worker sends no heartbeats."""
     if fraction == 0:
         log.info("Compiling the scoring kernels, which takes a few minutes")
 
 
 app.autodiscover_tasks(["worker"])
 app.autodiscover_tasks(["worker"], related_name="kits")
-# Celery sets up Django, and with it the log, only after it has imported this module.
+# Logging is configured by ``django.setup``, which Celery calls only after it has imported this module.
 if not apps.ready:
     django.setup()
 # The evaluator's compiled kernels are loaded before Celery forks the pool, so that the pool processes share them.

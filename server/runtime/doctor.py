@@ -259,7 +259,7 @@ def check_workers() -> Iterator[Finding]:
 
 
 def live_workers(names: list[str]) -> str:
-    """Return a text that names the workers that send heartbeats, and says whether one of them runs on this host."""
+    """Return a sentence with the names of the live workers, and whether one of them runs on this host."""
     own = own_worker()
     shown = ", ".join(f"{name} (this host)" if name == own else name for name in names)
     elsewhere = "" if own in names else ", none on this host"

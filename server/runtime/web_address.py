@@ -81,7 +81,7 @@ def is_other_host(host: str, other: str) -> bool:
 
 
 def address_of(host: str) -> IPv4Address | IPv6Address | None:
-    """Return the address that a text contains, or None for a host name. An IPv4 address in IPv6 becomes IPv4."""
+    """Return the IP address of ``host``, or None if ``host`` is a name. An IPv4-mapped IPv6 address becomes IPv4."""
     try:
         address = ip_address(host)
     except ValueError:

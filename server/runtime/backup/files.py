@@ -32,7 +32,7 @@ MOVE_AWAY = (
 
 
 class Unreadable(Exception):
-    """Raised if a file of the service cannot be read. The message names the file and the reason."""
+    """Raised if a file that belongs in the backup cannot be read. The message names the file and the reason."""
 
     def __init__(self, path: str, error: OSError) -> None:
         super().__init__(f"{path} cannot be read ({error.strerror or error}).")

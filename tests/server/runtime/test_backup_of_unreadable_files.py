@@ -23,7 +23,10 @@ __all__ = ["line", "store", "store_port"]
 
 @pytest.fixture(autouse=True)
 def own_database(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Back up an empty file instead of the test's database, which may be in memory and has an open transaction."""
+    """Replace the copy of the database with an empty file.
+
+    The database of the tests cannot be copied: it may be in memory, and it has an open transaction.
+    """
 
     @contextmanager
     def snapshot(folder: Path) -> Iterator[database.Query]:
@@ -54,7 +57,7 @@ def test_an_upload_that_cannot_be_read_is_named_and_the_others_are_saved(
     unreadable, intact = (str(make.submission(phase).file.name) for _ in range(2))
     path = Path(default_storage.path(unreadable))
     path.unlink()
-    if fault == errno.EISDIR:  # Opening it fails.
+    if fault == errno.EISDIR:  # A folder cannot be opened as a file.
         path.mkdir()
     else:  # It can be opened, but reading it fails.
         path.symlink_to("/proc/self/mem")

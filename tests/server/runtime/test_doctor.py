@@ -41,7 +41,7 @@ def test_a_newer_database_is_an_error_and_its_content_is_not_examined() -> None:
     assert found(iter(findings), "storage") == []
 
 
-def test_a_key_that_ages_can_read_is_an_error_with_its_remedy(settings: Settings, tmp_path: Path) -> None:
+def test_a_key_that_others_can_read_is_an_error_with_its_remedy(settings: Settings, tmp_path: Path) -> None:
     settings.PODIUM_HOME = tmp_path
     (tmp_path / "audit_key").touch(mode=0o644)
     (tmp_path / "audit_key").chmod(0o644)

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.enable_socket
 
 
 def start(passed: socket.socket, bind: str, port: int, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Check a socket of systemd against the settings. Return the message of the refusal, or an empty string."""
+    """Check the settings against the socket that systemd passes. Return the error message, or an empty string."""
     settings.PODIUM_BIND, settings.PODIUM_PORT = bind, port
     monkeypatch.setattr(web_address, "has_systemd_socket", lambda: True)
     monkeypatch.setattr(web_address, "SYSTEMD_SOCKET", passed.fileno())

@@ -231,7 +231,7 @@ class DetectionReader(BlockReader):
 
 
 def _no_candidates(boxes: int) -> NDArray[np.float64]:
-    """Return the attribute ``best_confidences`` of a :class:`DetectionState` before any detection claims a box."""
+    """Return the first ``best_confidences`` of a :class:`DetectionState`, when no detection has claimed a box yet."""
     confidences = np.full(boxes + BATCH_ROWS, UNCLAIMED)
     confidences[boxes:] = np.inf
     return confidences

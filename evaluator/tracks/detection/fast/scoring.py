@@ -204,8 +204,9 @@ def merge_threads(readers: Sequence[DetectionReader]) -> None:
 
 
 def _finish_images(readers: Sequence[DetectionReader], predictions: NDArray[np.int64]) -> None:
-    """Merge the matches of all threads and add the true positives to the curves. Each thread does this for some images.
+    """Merge the matches of all threads, and add the true positives to the curves.
 
+    The images are divided among the threads, and each thread does this for its images.
     ``predictions`` contains the number of predictions for each image. Afterwards, each reader has those of its images.
     """
     starts = np.linspace(0, len(predictions), len(readers) + 1).astype(int).tolist()

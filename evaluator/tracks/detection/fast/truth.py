@@ -39,7 +39,7 @@ def kernel_truth(truth: DetectionTruth, *, expand_predictions: bool) -> KernelTr
 
 
 def _derived_fields(truth: DetectionTruth) -> dict[str, Any]:
-    """Return the fields of a :class:`KernelTruth` that are computed from stored arrays."""
+    """Return the fields of a :class:`KernelTruth` that are not stored, but computed from the ground truth's arrays."""
     verified, steps = searchable(truth.verified_labels, truth.verified_from)
     ranges = _fields_of_ranges(truth.verified_from, truth.boxes_from, truth.groups_from)
     return {"verified": verified, "search_steps": steps, **ranges}

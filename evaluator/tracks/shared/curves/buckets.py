@@ -51,9 +51,12 @@ class EntryBuckets:
 
         The list is emptied, so that the memory of each segment is freed as soon as its entries have been copied.
         """
-        if sum(len(codes) for _, codes in segments) < WORTH_THREADS:
+        total = sum(len(codes) for _, codes in segments)
+        if total < WORTH_THREADS:
             threads = 1
-        parts = _parts(segments, labels, threads)
+        # Each part needs a tally of all 4 * labels codes. A part that is shorter than several tallies would be slower.
+        size = max(total // (SHARES_PER_THREAD * threads) + 1, 16 * labels)
+        parts = _parts(segments, size) if threads > 1 else list(segments)
         segments.clear()
         tallies = np.zeros((len(parts), 4 * labels), np.int64)
         call_all([partial(count, codes, tally) for (_, codes), tally in zip(parts, tallies, strict=True)], threads)
@@ -61,7 +64,7 @@ class EntryBuckets:
         sizes = tallies[:, ::2] + false
         ends = np.r_[0, np.cumsum(sizes.sum(axis=0))]
         keys = np.empty(ends[-1], np.uint64)
-        # In each bucket, the entries of a part follow those of all earlier parts.
+        # Within each bucket, the keys of a part are stored after the keys of all earlier parts.
         next_free = ends[:-1] + np.cumsum(sizes, axis=0) - sizes
         remaining = [(*part, free) for part, free in zip(parts, next_free, strict=True)]
         parts.clear()
@@ -102,23 +105,18 @@ class EntryBuckets:
         defined[: len(positives)] = np.where(positives > 0, positives, 1.0)
         chosen = 0 in halves, 1 in halves, interpolated
 
-        def new_scratch(longest: int) -> NDArray[np.float64]:
-            return np.empty((2, longest))
-
         def work(scratch: NDArray[np.float64], first: int, stop: int) -> None:
             average_precisions(self.keys, self.ends, first, stop, defined, *chosen, *scratch, found)
 
-        for_each_share(curve_ends, self.threads, new_scratch, work)
+        for_each_share(curve_ends, self.threads, lambda longest: np.empty((2, longest)), work)
         return np.where(positives > 0, found[: len(positives)], np.nan)
 
 
-def _parts(segments: Segments, labels: int, threads: int) -> Segments:
-    """Divide long segments, so that all threads have something to do until the last entry has been copied."""
-    if threads == 1:
-        return list(segments)
-    total = sum(len(codes) for _, codes in segments)
-    # Each part needs a tally of all 4 * labels codes, so a part that is shorter than several tallies would be slower.
-    size = max(total // (SHARES_PER_THREAD * threads) + 1, 16 * labels)
+def _parts(segments: Segments, size: int) -> Segments:
+    """Divide long segments, so that all threads have something to do until the last entry has been copied.
+
+    A part has at most ``size`` entries.
+    """
     return [
         (confidences[start : start + size], codes[start : start + size])
         for confidences, codes in segments
