@@ -18,11 +18,11 @@ def best_box(boxes, first, stop, coordinates):
     x_min, x_max, y_min, y_max = coordinates
     area = (y_max - y_min) * (x_max - x_min)
     best, highest = np.int64(-1), 0.0
-    for box in range(first, stop):
-        width = min(x_max, boxes[box, 1]) - max(x_min, boxes[box, 0])
-        height = min(y_max, boxes[box, 3]) - max(y_min, boxes[box, 2])
+    for box in range(np.uint64(first), np.uint64(stop)):
+        left, right, low, high = boxes[box, 0], boxes[box, 1], boxes[box, 2], boxes[box, 3]
+        width, height = min(x_max, right) - max(x_min, left), min(y_max, high) - max(y_min, low)
         common = height * width
-        box_area = (boxes[box, 3] - boxes[box, 2]) * (boxes[box, 1] - boxes[box, 0])
+        box_area = (high - low) * (right - left)
         overlap = common / (area + box_area - common)
         # The overlaps of boxes are compared without branches, because the CPU could not predict which box is better.
         better = (width > 0.0) & (height > 0.0) & (highest < overlap) & (overlap < np.inf)

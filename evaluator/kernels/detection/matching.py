@@ -48,22 +48,22 @@ def claim_box(truth, state, at, entries, confidence, label, image):
     entries : int64
         The new number of entries.
     """
-    best = state.best_confidences[at]
-    state.best_confidences[at] = max(best, confidence)
+    best = state.best_confidences[np.uint64(at)]
+    state.best_confidences[np.uint64(at)] = max(best, confidence)
     write_entry(truth, state, entries, min(best, confidence), label, image, MISS)
     return best, entries + (best != UNCLAIMED)
 
 
 @inlined
-def _add_claimed(state, box, position, is_first):
+def add_claimed(state, box, position, is_first):
     """Record that a box has a best candidate, if the state keeps a list of these boxes.
 
     ``is_first`` must be true if the box had none before. Otherwise, the list stays as it is.
     """
     if len(state.claimed):
-        at = state.counts[CLAIMED]
+        at = np.uint64(state.counts[CLAIMED])
         state.claimed[at, 0], state.claimed[at, 1] = box, position
-        state.counts[CLAIMED] = at + is_first
+        state.counts[CLAIMED] += is_first
 
 
 @inlined
@@ -78,7 +78,7 @@ def _add_loser(truth, state, offsets, threshold, image, position, confidence, co
         add_entry(truth, state, confidence, label, image, MISS)
 
 
-@subroutine
+@inlined
 def _claim_beside_groups(truth, state, offsets, threshold, image, position, target, confidence, coordinates):
     """Record that a detection claims a box. The image has group-of boxes of the same class.
 
@@ -93,7 +93,7 @@ def _claim_beside_groups(truth, state, offsets, threshold, image, position, targ
             state.best_confidences[at], candidate[0] = confidence, overlap
             candidate[1], candidate[2], candidate[3], candidate[4] = coordinates
             if best == UNCLAIMED:
-                _add_claimed(state, box, position, True)
+                add_claimed(state, box, position, True)
                 return
             confidence, coordinates = best, displaced
     _add_loser(truth, state, offsets, threshold, image, position, confidence, coordinates)
@@ -125,7 +125,7 @@ def claim(truth, state, offsets, threshold, image, position, target, confidence,
     at = box - offsets[0] if box >= 0 else np.int64(len(state.best_confidences) - 1)
     best, entries = claim_box(truth, state, at, state.counts[ENTRIES], confidence, label, image)
     state.counts[ENTRIES] = entries
-    _add_claimed(state, box, position, best == UNCLAIMED)
+    add_claimed(state, box, position, best == UNCLAIMED)
 
 
 @inlined
@@ -212,21 +212,21 @@ def add_prediction(truth, state, offsets, threshold, image, label, position, con
             _add_to_ancestors(truth, state, offsets, threshold, image, label, confidence, coordinates)
 
 
-@subroutine
+@inlined
 def set_class_positions(truth, state, image):
     """Write the position in ``truth.verified`` of each verified class of an image to ``state.class_positions``."""
     for position in range(truth.verified_from[image], truth.verified_from[image + 1]):
         state.class_positions[truth.verified[position]] = position
 
 
-@subroutine
+@inlined
 def clear_class_positions(truth, state, image):
     """Reset ``state.class_positions`` to -1 for the verified classes of an image."""
     for position in range(truth.verified_from[image], truth.verified_from[image + 1]):
         state.class_positions[truth.verified[position]] = -1
 
 
-@subroutine
+@inlined
 def _finish_groups(truth, state, offset, image, group_kind):
     """Append the entries of the group-of boxes of an image, and reset their confidences."""
     for position in range(truth.verified_from[image], truth.verified_from[image + 1]):
@@ -242,7 +242,7 @@ def _has_groups(truth, image):
     return truth.groups_from[truth.verified_from[image]] < truth.groups_from[truth.verified_from[image + 1]]
 
 
-@subroutine
+@inlined
 def finish_image(truth, state, offsets, image, group_kind):
     """Append the true positives of an image's boxes to the curve entries, and reset the best candidates.
 

@@ -3,28 +3,17 @@
 import numpy as np
 from numba import types
 
-from evaluator.kernels import CROWD
-from evaluator.kernels.detection.matching import add_prediction, claim, claim_box
-from evaluator.kernels.detection.state import NONE_OF_IMAGE, STATE, TRUTH, candidate_of
-from evaluator.kernels.jit import inlined, kernel, subroutine
-from evaluator.kernels.overlap import best_box
-from evaluator.kernels.reading import (
-    DONE,
-    ENTRIES,
-    NOT_PLAIN,
-    PREDICTIONS,
-    UNCLAIMED,
-    UNKNOWN_IMAGES,
-    UNKNOWN_LABELS,
-    is_usual,
-)
+from evaluator.kernels.detection.batches import IMAGE, LABEL, match_batch
+from evaluator.kernels.detection.matching import claim
+from evaluator.kernels.detection.state import STATE, TRUTH, candidate_of
+from evaluator.kernels.jit import inlined, kernel
+from evaluator.kernels.reading import DONE, NOT_PLAIN, PREDICTIONS, UNCLAIMED, UNKNOWN_IMAGES, UNKNOWN_LABELS
 from evaluator.kernels.text.bits import prefetch
 from evaluator.kernels.text.csv_blocks import BATCH, CODES_PER_LINE, position_in
 from evaluator.kernels.text.csv_rows import read_batch
 
 CELLS = 7
 NUMBERS_PER_LINE = 8  # Number of float64 values in a cache line.
-IMAGE, LABEL = 0, 1  # Kinds of cells in a row of a submission. Kinds 2 to 6 are numbers: Score, XMin, XMax, YMin, YMax.
 
 
 @inlined
@@ -38,25 +27,25 @@ def _position_of(truth, state, image, label):
     if image < 0:
         state.counts[UNKNOWN_IMAGES] += 1
         return np.int64(-1)
-    state.named[image] = 1
-    state.counts[UNKNOWN_LABELS] += label < 0 or label >= truth.listed
+    state.named[np.uint64(image)] = 1
+    state.counts[UNKNOWN_LABELS] += (label < 0) | (label >= truth.listed)
     if label < 0:
         return np.int64(-1)
-    first, stop = np.int64(truth.verified_from[image]), np.int64(truth.verified_from[image + 1])
+    first, stop = np.int64(truth.verified_from[np.uint64(image)]), np.int64(truth.verified_from[np.uint64(image + 1)])
     return position_in(truth.verified, first, stop, label, truth.search_steps)
 
 
-@subroutine
+@inlined
 def _find_positions(truth, state, batch, rows):
     """Write the position of each row's class in ``truth.verified`` to ``batch.positions``.
 
     The boxes of these classes are prefetched. Each step processes all rows of the batch, so that the CPU can access the
     memory for several rows at once.
     """
-    images, previous = batch.codes[IMAGE], np.int64(-1)
+    images, previous, rows = batch.codes[IMAGE], np.int64(-1), np.uint64(rows)
     for row in range(rows):
         if images[row] != previous and images[row] >= 0:
-            first = np.int64(truth.verified_from[images[row]])
+            first = np.int64(truth.verified_from[np.uint64(images[row])])
             prefetch(truth.verified, first)
             prefetch(truth.verified, first + CODES_PER_LINE)
         previous = images[row]
@@ -68,76 +57,21 @@ def _find_positions(truth, state, batch, rows):
     previous = np.int64(-1)
     for row in range(rows):
         if images[row] != previous and batch.positions[row] >= 0:
-            box = np.int64(truth.boxes_from[batch.positions[row]])
+            position = np.uint64(batch.positions[row])
+            box, group = np.int64(truth.boxes_from[position]), np.int64(truth.groups_from[position])
             prefetch(state.best_confidences, box)
             for offset in (0, NUMBERS_PER_LINE):
                 prefetch(truth.boxes, box * 4 + offset)
-            prefetch(truth.groups, np.int64(truth.groups_from[batch.positions[row]]) * 4)
+            prefetch(truth.groups, group * 4)
         previous = images[row]
 
 
 @inlined
-def _find_usual(batch, rows):
-    """Write whether each row has only usual values to ``batch.usual``; see :func:`is_usual`."""
-    confidences = batch.numbers[0]
-    x_min, x_max, y_min, y_max = batch.numbers[1], batch.numbers[2], batch.numbers[3], batch.numbers[4]
-    for row in range(rows):
-        batch.usual[row] = is_usual(confidences[row], (x_min[row], x_max[row], y_min[row], y_max[row]))
-
-
-@inlined
-def _choose(truth, state, batch, rows):
-    """List the rows that :func:`_match_chosen` can match in ``batch.chosen[0]``, and others in ``batch.chosen[1]``.
-
-    Return the lengths of both lists. Rows of unknown images are in neither list. Neither are rows that need no entry,
-    because their class is not verified in the image; these rows, and those in the first list, are counted here.
-    """
-    matched = others = np.int64(0)
-    if len(truth.usage) == 0:
-        return matched, others
-    for row in range(rows):
-        known, position = batch.codes[IMAGE, row] >= 0, batch.positions[row]
-        image = max(batch.codes[IMAGE, row], 0)
-        has_groups = truth.groups_from[max(position, 0)] < truth.groups_from[position + 1]
-        simple = known & batch.usual[row] & (not has_groups) & (len(truth.ancestors) == 0)
-        simple &= (state.collects[image] == NONE_OF_IMAGE) & (state.image_predictions[image] < CROWD)
-        state.image_predictions[image] += simple
-        batch.chosen[0, matched] = batch.chosen[1, others] = row
-        matched += simple & (position >= 0)
-        others += known & (not simple)
-    return matched, others
-
-
-@inlined
-def _match_chosen(truth, state, threshold, batch, rows):
-    """Match rows with usual values, whose class has no group-of boxes.
-
-    The result is that of :func:`~evaluator.kernels.detection.matching.add_prediction`.
-    """
-    entries, no_box = state.counts[ENTRIES], np.int64(len(truth.boxes))
-    for row in rows:
-        position, image, numbers = batch.positions[row], batch.codes[IMAGE, row], batch.numbers[:, row]
-        # Add zero to turn -0.0 into 0.0, because entries are sorted by the bits of their confidences.
-        confidence, coordinates = numbers[0] + 0.0, (numbers[1], numbers[2], numbers[3], numbers[4])
-        box, overlap = best_box(truth.boxes, truth.boxes_from[position], truth.boxes_from[position + 1], coordinates)
-        box = box if (box >= 0) & (overlap >= threshold) else no_box + row
-        _, entries = claim_box(truth, state, box, entries, confidence, batch.codes[LABEL, row], image)
-    state.counts[ENTRIES] = entries
-
-
-@subroutine
 def _add_batch(truth, state, threshold, batch, rows):
-    """Match the predictions of a batch. The order in which they are matched does not affect the result."""
+    """Match the predictions of a batch."""
     state.counts[PREDICTIONS] += rows
     _find_positions(truth, state, batch, rows)
-    _find_usual(batch, rows)
-    matched, others = _choose(truth, state, batch, rows)
-    _match_chosen(truth, state, threshold, batch, batch.chosen[0, :matched])
-    for row in batch.chosen[1, :others]:
-        image, label, numbers = batch.codes[IMAGE, row], batch.codes[LABEL, row], batch.numbers[:, row]
-        coordinates, confidence = (numbers[1], numbers[2], numbers[3], numbers[4]), numbers[0]
-        position = batch.positions[row]
-        add_prediction(truth, state, (0, 0), threshold, image, label, position, confidence, coordinates)
+    match_batch(truth, state, (0, 0), threshold, batch, rows)
 
 
 @kernel(

@@ -118,9 +118,9 @@ class DetectionState(NamedTuple):
         :mod:`evaluator.kernels.detection.overfull`). ALL_OF_IMAGE is used if the score is to be explained.
     unknown_image_hashes : uint64 array
         Hashes of image ids that are not in the ground truth; their number is ``counts[UNKNOWN_IMAGE_HASHES]``.
-    class_positions : int32 array of shape (labels,)
+    class_positions : int32 array of shape (labels + 1,)
         Position of each class of the current image in ``KernelTruth.verified``; -1 for classes that are not verified
-        in the image. All elements are -1 while no image is being processed.
+        in the image. The last element is for unknown labels. All elements are -1 while no image is being processed.
     best_confidences : float64 array of shape (boxes + BATCH_ROWS,)
         Confidence of the best detection so far that claims each box; UNCLAIMED if there is none. The last BATCH_ROWS
         elements are infinity: a detection that claims no box is treated as if it had lost one of these boxes.
@@ -220,7 +220,7 @@ def unscored_class(truth, label):
 @inlined
 def write_entry(truth, state, at, confidence, label, image, kind):
     """Write a curve entry at index ``at``. If the image is not scored, its class is that of :func:`unscored_class`."""
-    usage = truth.usage[image]
+    usage, at = truth.usage[np.uint64(image)], np.uint64(at)
     if usage == IGNORED:
         label = unscored_class(truth, label)
     state.confidences[at] = confidence

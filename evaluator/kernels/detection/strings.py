@@ -3,104 +3,58 @@
 import numpy as np
 from numba import types
 
-from evaluator.kernels.detection.matching import (
-    add_prediction,
-    clear_class_positions,
-    finish_image,
-    set_class_positions,
-)
+from evaluator.kernels.detection.batches import IMAGE, LABEL, match_batch
+from evaluator.kernels.detection.matching import clear_class_positions, finish_image, set_class_positions
 from evaluator.kernels.detection.state import STATE, TRUTH, offsets_of
-from evaluator.kernels.jit import inlined, kernel, subroutine
-from evaluator.kernels.reading import (
-    DONE,
-    NOT_PLAIN,
-    PREDICTIONS,
-    UNKNOWN_LABELS,
-    next_image,
-)
+from evaluator.kernels.jit import inlined, kernel
+from evaluator.kernels.reading import DONE, NOT_PLAIN, PREDICTIONS, UNKNOWN_LABELS, next_image
 from evaluator.kernels.text.bits import byte_at
-from evaluator.kernels.text.decimals import short_number
-from evaluator.kernels.text.lookup import after_text, code_of, is_plain
-from evaluator.kernels.text.prediction_strings import (
-    BLANK,
-    TAB,
-    after_blanks,
-    after_line,
-    four_numbers_after,
-    six_ends_at,
-    token_number_at,
-)
+from evaluator.kernels.text.csv_blocks import BATCH
+from evaluator.kernels.text.prediction_strings import LINE_FEED, RETURN, after_blanks, after_line
+from evaluator.kernels.text.string_batches import read_predictions
 
-NO_IMAGE = -1
+# A prediction is LabelName Score XMin YMin XMax YMax. The kinds are those of evaluator.kernels.detection.batches.
+KIND_OF_TOKEN = (1, 2, 3, 5, 4, 6)
+TOKEN_OF_KIND = (-1, 0, 1, 2, 4, 3, 5)
 
 
 @inlined
-def _plain_prediction_at(data, at):
-    """Read a prediction in the most common notation, with its coordinates at once. The label is not looked up.
+def _find_positions(truth, state, batch, rows, image):
+    """Write the position of each prediction's class in ``truth.verified`` to ``batch.positions``.
 
-    Returns
-    -------
-    label_end : int64
-        The offset after the label, which may be empty.
-    confidence : float64
-    coordinates : four float64
-        XMin, XMax, YMin, YMax.
-    end : int64
-        The offset after the prediction; 0 if :func:`_any_prediction_at` is needed to read it.
+    The position is -1 if the class is not verified in the image, to which all predictions belong.
     """
-    ends, found = six_ends_at(data, at)
-    (x_min, y_min, x_max, y_max), are_short = four_numbers_after(data, (ends[1], ends[2], ends[3], ends[4], ends[5]))
-    confidence, is_short = short_number(data, ends[0] + 1, ends[1] - ends[0] - 1)
-    end = ends[5] if found and are_short and is_short else 0
-    return ends[0], confidence, (x_min, x_max, y_min, y_max), end
+    unknown, positions = np.int64(0), state.class_positions
+    for row in range(np.uint64(rows)):
+        label = batch.codes[LABEL, row]
+        unknown += (label < 0) | (label >= truth.listed)
+        batch.codes[IMAGE, row] = image
+        batch.positions[row] = positions[np.uint64(label if label >= 0 else len(positions) - 1)]
+    state.counts[UNKNOWN_LABELS] += unknown
 
 
-@subroutine
-def _any_prediction_at(data, at):
-    """Read a prediction, token by token. The results are those of :func:`_plain_prediction_at`.
-
-    The last of them, ``end``, is 0 if the prediction cannot be read by a kernel.
-    """
-    label_end, end = after_text(data, at), 0
-    if label_end > at and (byte_at(data, label_end) == BLANK or byte_at(data, label_end) == TAB):
-        end = label_end + 1
-    confidence, end = token_number_at(data, end)
-    x_min, end = token_number_at(data, end)
-    y_min, end = token_number_at(data, end)
-    x_max, end = token_number_at(data, end)
-    y_max, end = token_number_at(data, end)
-    return label_end, confidence, (x_min, x_max, y_min, y_max), end
-
-
-@subroutine
-def _read_string(data, at, truth, state, threshold, image, offsets):
-    """Read and match the predictions of one image. Return the offset of the next line.
+@inlined
+def _read_string(data, at, batch, truth, state, threshold, image, offsets):
+    """Read and match the predictions of one image, which may be unknown. Return the offset of the next line.
 
     The offset is 0 if the line cannot be read by a kernel; the reference implementation then reads the file.
     """
+    indexes = truth.images, truth.labels
     while True:
-        begin = after_blanks(data, at)
-        label_end, confidence, coordinates, at = _plain_prediction_at(data, begin)
-        if at == 0 or label_end == begin:
-            label_end, confidence, coordinates, at = _any_prediction_at(data, begin)
-            if label_end == begin:
-                at = after_line(data, begin)
-                return at
-            if at == 0:
-                return 0
-        state.counts[PREDICTIONS] += 1
-        label = code_of(data, begin, label_end, truth.labels)
-        if label < 0 and (truth.closed[1] or not is_plain(data, begin, label_end)):
+        at = after_blanks(data, at)
+        if byte_at(data, at) == LINE_FEED or byte_at(data, at) == RETURN:
+            return after_line(data, at)
+        rows, at = read_predictions(data, at, indexes, truth.closed, KIND_OF_TOKEN, TOKEN_OF_KIND, batch)
+        if rows == 0 or at == 0:
             return 0
-        if image == NO_IMAGE:
-            continue
-        state.counts[UNKNOWN_LABELS] += label < 0 or label >= truth.listed
-        position = np.int64(state.class_positions[label]) if label >= 0 else np.int64(-1)
-        add_prediction(truth, state, offsets, threshold, image, label, position, confidence, coordinates)
+        state.counts[PREDICTIONS] += rows
+        if image >= 0:
+            _find_positions(truth, state, batch, rows, image)
+            match_batch(truth, state, offsets, threshold, batch, rows)
 
 
-@kernel(types.uint8[::1], types.int64, types.int64, TRUTH, STATE, types.float64, types.int64)
-def read_strings(data, at, stop, truth, state, threshold, group_kind):
+@kernel(types.uint8[::1], types.int64, types.int64, BATCH, TRUTH, STATE, types.float64, types.int64)
+def read_strings(data, at, stop, batch, truth, state, threshold, group_kind):
     """Read whole lines and match their predictions.
 
     Parameters
@@ -109,6 +63,8 @@ def read_strings(data, at, stop, truth, state, threshold, group_kind):
         Must be readable for 96 bytes beyond ``stop``. The function keeps no reference to the array.
     at, stop : int64
         Offsets of the first line and of the end; the byte at ``stop - 1`` is a line feed.
+    batch : Batch
+        Scratch memory.
     truth : KernelTruth
     state : DetectionState
         Must have room for the curve entries of all predictions (at most one per 12 bytes, the length of the shortest
@@ -130,14 +86,14 @@ def read_strings(data, at, stop, truth, state, threshold, group_kind):
         image, at = next_image(data, at, truth, state)
         if at == 0:
             return NOT_PLAIN
-        if image < 0:
-            at = _read_string(data, at, truth, state, threshold, image, (0, 0))
-        else:
-            offsets = offsets_of(truth, image)
+        known = image >= 0
+        offsets = offsets_of(truth, image) if known else (np.int64(0), np.int64(0))
+        if known:
             set_class_positions(truth, state, image)
-            at = _read_string(data, at, truth, state, threshold, image, offsets)
-            clear_class_positions(truth, state, image)
-            finish_image(truth, state, offsets, image, group_kind)
+        at = _read_string(data, at, batch, truth, state, threshold, image, offsets)
         if at == 0:
             return NOT_PLAIN
+        if known:
+            clear_class_positions(truth, state, image)
+            finish_image(truth, state, offsets, image, group_kind)
     return DONE

@@ -1,64 +1,27 @@
 """Reads relationships in the long layout, which has one pair per line, in any order."""
 
-import numpy as np
 from numba import types
 
-from evaluator.kernels.jit import kernel, subroutine
+from evaluator.kernels.jit import inlined, kernel
 from evaluator.kernels.reading import DONE, NOT_PLAIN, PREDICTIONS, UNKNOWN_IMAGES
-from evaluator.kernels.relationships.matching import add_prediction, place_of
+from evaluator.kernels.relationships.batches import IMAGE, match_batch
 from evaluator.kernels.relationships.state import STATE, TRUTH
-from evaluator.kernels.text.bits import prefetch
-from evaluator.kernels.text.csv_blocks import BATCH, CODES_PER_LINE
+from evaluator.kernels.text.csv_blocks import BATCH
 from evaluator.kernels.text.csv_rows import read_batch
 
 CELLS = 13
-# Kinds of cells in a row of a submission. Kinds 4 to 12 are numbers: Score, and the coordinates of both boxes.
-IMAGE, FIRST, SECOND, RELATION = range(4)
 
 
-@subroutine
-def _find_places(truth, state, batch, rows):
-    """Write the place of each pair (see :func:`place_of`) to ``batch.positions``.
-
-    Each step processes all rows of the batch, so that the CPU can access the memory for several rows at once.
-    """
-    images, width = batch.codes[IMAGE, :rows], state.best_candidates.shape[1]
-    for image in images:
-        if image >= 0:
-            first = np.int64(truth.verified_from[image])
-            prefetch(truth.verified_labels, first)
-            prefetch(truth.verified_labels, first + CODES_PER_LINE)
-            prefetch(truth.absent, first)
-            prefetch(truth.triplets, np.int64(truth.triplets_from[image]))
-    for row in range(rows):
-        if images[row] >= 0:
-            codes = batch.codes[:, row]
-            place = place_of(truth, images[row], (codes[FIRST], codes[SECOND]), codes[RELATION])
-            batch.positions[row] = place
-            # A negative place may be prefetched too. The CPU could not predict a branch that depends on its sign.
-            prefetch(truth.first, place * 4)
-            prefetch(truth.second, place * 4)
-            prefetch(state.best_candidates, place * width)
-            prefetch(state.best_candidates, (len(truth.triplets) + place) * width)
-
-
-@subroutine
+@inlined
 def _add_batch(truth, state, threshold, batch, rows):
-    """Match the pairs of a batch. Return a status, such as DONE."""
-    _find_places(truth, state, batch, rows)
-    for row in range(rows):
-        state.counts[PREDICTIONS] += 1
-        image, codes, numbers = batch.codes[IMAGE, row], batch.codes[:, row], batch.numbers[:, row]
-        if image < 0:
+    """Match the pairs of a batch, and count them and their images. Return a status, such as DONE."""
+    state.counts[PREDICTIONS] += rows
+    for image in batch.codes[IMAGE, :rows]:
+        if image >= 0:
+            state.named[image] = 1
+        else:
             state.counts[UNKNOWN_IMAGES] += 1
-            continue
-        state.named[image] = 1
-        labels, place, first = (codes[FIRST], codes[SECOND]), batch.positions[row], (numbers[1], numbers[2], numbers[3])
-        coordinates = (*first, numbers[4], numbers[5], numbers[6], numbers[7], numbers[8])
-        status = add_prediction(truth, state, threshold, image, labels, codes[RELATION], place, numbers[0], coordinates)
-        if status != DONE:
-            return status
-    return DONE
+    return match_batch(truth, state, threshold, batch, rows)
 
 
 @kernel(

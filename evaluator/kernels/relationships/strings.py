@@ -1,131 +1,49 @@
 """Reads relationships in the Kaggle layout: ``ImageId,PredictionString``, one image per line."""
 
+import numpy as np
 from numba import types
 
-from evaluator.kernels.jit import inlined, kernel, subroutine
+from evaluator.kernels.jit import inlined, kernel
 from evaluator.kernels.reading import DONE, NOT_PLAIN, PREDICTIONS, next_image
-from evaluator.kernels.relationships.matching import add_prediction, place_of
+from evaluator.kernels.relationships.batches import IMAGE, match_batch
 from evaluator.kernels.relationships.state import STATE, TRUTH
 from evaluator.kernels.text.bits import byte_at
-from evaluator.kernels.text.decimals import short_number
-from evaluator.kernels.text.lookup import after_text, code_of, is_plain
-from evaluator.kernels.text.prediction_strings import (
-    BLANK,
-    LINE_FEED,
-    RETURN,
-    TAB,
-    after_blanks,
-    after_line,
-    four_numbers_after,
-    six_ends_at,
-    token_number_at,
-)
+from evaluator.kernels.text.csv_blocks import BATCH
+from evaluator.kernels.text.prediction_strings import LINE_FEED, RETURN, after_blanks, after_line
+from evaluator.kernels.text.string_batches import read_predictions
 
-
-@subroutine
-def _text_at(data, at):
-    """Return the offsets of the begin and the end of the next token; (0, 0) if there is none or if ``at`` is 0."""
-    begin = after_blanks(data, at)
-    end = after_text(data, begin)
-    if at == 0 or end == begin or byte_at(data, end) not in (BLANK, TAB, LINE_FEED, RETURN):
-        return 0, 0
-    return begin, end
+# A prediction is Score Label1 XMin1 YMin1 XMax1 YMax1 Label2 XMin2 YMin2 XMax2 YMax2 RelationLabel. The kinds are those
+# of evaluator.kernels.relationships.batches.
+KIND_OF_TOKEN = (4, 1, 5, 7, 6, 8, 2, 9, 11, 10, 12, 3)
+TOKEN_OF_KIND = (-1, 1, 6, 11, 0, 2, 4, 3, 5, 7, 9, 8, 10)
 
 
 @inlined
-def _box_at(data, at):
-    """Read a labelled box, token by token.
+def _read_string(data, at, batch, truth, state, threshold, image):
+    """Read and match the predictions of one image, which may be unknown.
 
-    Return the offsets of the label (begin and end), the coordinates (XMin, YMin, XMax, YMax), and the offset after
-    these tokens, which is 0 if a token cannot be read.
+    Return a status, such as DONE, and the offset of the next line.
     """
-    begin, end = _text_at(data, at)
-    at = end + 1 if byte_at(data, end) == BLANK else end
-    x_min, at = token_number_at(data, at)
-    y_min, at = token_number_at(data, at)
-    x_max, at = token_number_at(data, at)
-    y_max, at = token_number_at(data, at)
-    return (begin, end), (x_min, y_min, x_max, y_max), at if end > 0 else 0
-
-
-@subroutine
-def _any_prediction_at(data, at):
-    """Read a prediction, token by token. Labels and the relation are not looked up.
-
-    Returns
-    -------
-    confidence : float64
-    texts : three tuples of two int64
-        The offsets of the begin and the end of both labels and of the relation. They are not empty.
-    boxes : two tuples of four float64
-        XMin, YMin, XMax, YMax.
-    end : int64
-        The offset after the prediction; 0 if it cannot be read by a kernel.
-    """
-    confidence, at = token_number_at(data, at)
-    one, one_box, at = _box_at(data, at)
-    two, two_box, at = _box_at(data, at)
-    relation = _text_at(data, at)
-    return confidence, (one, two, relation), (one_box, two_box), relation[1]
-
-
-@inlined
-def _plain_prediction_at(data, at):
-    """Read a prediction in the most common notation, with the coordinates of a box at once.
-
-    The results are those of :func:`_any_prediction_at`, which is needed to read the prediction if ``end`` is 0.
-    """
-    first, first_found = six_ends_at(data, at)
-    first_found = first_found and byte_at(data, first[5]) == BLANK
-    middle = first[5] + 1 if first_found else at
-    second, second_found = six_ends_at(data, middle)
-    confidence, is_short = short_number(data, at, first[0] - at)
-    one_box, are_short = four_numbers_after(data, (first[1], first[2], first[3], first[4], first[5]))
-    two_box, others_are_short = four_numbers_after(data, (second[0], second[1], second[2], second[3], second[4]))
-    texts = ((first[0] + 1, first[1]), (middle, second[0]), (second[4] + 1, second[5]))
-    have_texts = texts[0][0] < texts[0][1] and texts[1][0] < texts[1][1] and texts[2][0] < texts[2][1]
-    found = first_found and second_found and is_short and are_short and others_are_short and have_texts
-    return confidence, texts, (one_box, two_box), second[5] if found else 0
-
-
-@inlined
-def _code_at(data, text, index, closed):
-    """Return the code of a label or relation, -1 if it is not in the index, and whether it is accepted."""
-    code = code_of(data, text[0], text[1], index)
-    return code, code >= 0 or not (closed or not is_plain(data, text[0], text[1]))
-
-
-@subroutine
-def _read_string(data, at, truth, state, threshold, image):
-    """Read and match the predictions of one image. Return a status, such as DONE, and the offset of the next line."""
-    while True:
-        begin = after_blanks(data, at)
-        if byte_at(data, begin) == LINE_FEED or byte_at(data, begin) == RETURN:
-            at = after_line(data, begin)
+    indexes = truth.images, truth.labels, truth.labels, truth.relations
+    closed = truth.closed[0], truth.closed[1], truth.closed[1], truth.closed[2]
+    batch.codes[IMAGE] = image
+    status = DONE
+    while status == DONE:
+        at = after_blanks(data, at)
+        if byte_at(data, at) == LINE_FEED or byte_at(data, at) == RETURN:
+            at = after_line(data, at)
             return (DONE if at else NOT_PLAIN), at
-        confidence, texts, boxes, at = _plain_prediction_at(data, begin)
-        if at == 0:
-            confidence, texts, boxes, at = _any_prediction_at(data, begin)
-        if at == 0:
-            return NOT_PLAIN, at
-        one, one_accepted = _code_at(data, texts[0], truth.labels, truth.closed[1])
-        two, two_accepted = _code_at(data, texts[1], truth.labels, truth.closed[1])
-        relation, relation_accepted = _code_at(data, texts[2], truth.relations, truth.closed[2])
-        if not (one_accepted and two_accepted and relation_accepted):
-            return NOT_PLAIN, at
-        state.counts[PREDICTIONS] += 1
-        if image < 0:
-            continue
-        (a, c, b, d), (e, g, f, h) = boxes
-        coordinates, labels = (a, b, c, d, e, f, g, h), (one, two)
-        place = place_of(truth, image, labels, relation)
-        status = add_prediction(truth, state, threshold, image, labels, relation, place, confidence, coordinates)
-        if status != DONE:
-            return status, at
+        rows, at = read_predictions(data, at, indexes, closed, KIND_OF_TOKEN, TOKEN_OF_KIND, batch)
+        if rows == 0 or at == 0:
+            return NOT_PLAIN, np.int64(0)
+        state.counts[PREDICTIONS] += rows
+        if image >= 0:
+            status = match_batch(truth, state, threshold, batch, rows)
+    return status, at
 
 
-@kernel(types.uint8[::1], types.int64, types.int64, TRUTH, STATE, types.float64)
-def read_strings(data, at, stop, truth, state, threshold):
+@kernel(types.uint8[::1], types.int64, types.int64, BATCH, TRUTH, STATE, types.float64)
+def read_strings(data, at, stop, batch, truth, state, threshold):
     """Read whole lines of ``ImageId,PredictionString`` and match their predictions.
 
     Parameters
@@ -134,6 +52,8 @@ def read_strings(data, at, stop, truth, state, threshold):
         Must be readable for 96 bytes beyond ``stop``. The function keeps no reference to the array.
     at, stop : int64
         Offsets of the first line and of the end; the byte at ``stop - 1`` is a line feed.
+    batch : Batch
+        Scratch memory.
     truth : KernelTruth
     state : RelationshipState
         Must have room for one more curve entry per 24 bytes (the length of the shortest prediction), and for one more
@@ -151,7 +71,7 @@ def read_strings(data, at, stop, truth, state, threshold):
         image, at = next_image(data, at, truth, state)
         if at == 0:
             return NOT_PLAIN
-        status, at = _read_string(data, at, truth, state, threshold, image)
+        status, at = _read_string(data, at, batch, truth, state, threshold, image)
         if status != DONE:
             return status
     return DONE

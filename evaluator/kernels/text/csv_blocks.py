@@ -203,13 +203,15 @@ def codes_of(data, ends, first, step, index, closed, codes):
     one, two, size, code = _0, _0, np.int64(-1), np.int64(-1)
     for row in range(len(codes)):
         cell = np.uint64(first + row * step)
-        begin, previous = ends[cell] + 1, (one, two, size)
+        begin, last_one, last_two, last_size = ends[cell] + 1, one, two, size
         size = ends[cell + _1] - begin
         one, two = short_words(data, begin, min(size, 16))
         # Successive rows often have the same image, so a string that equals the previous one is not looked up again.
         # This applies to unknown strings, too. Otherwise, the running time would reveal which labels are in the ground
         # truth.
-        if size > 16 or previous != (one, two, size):
+        # One branch decides, because the CPU could not predict which strings have the same length as the previous one.
+        # The last term is 0 if the length is from 1 to 16.
+        if (one ^ last_one) | (two ^ last_two) | np.uint64((size ^ last_size) | ((size - 1) >> 4)):
             code = code_of_short(one, two, size, index)
             if code < 0:
                 code, accepted = _code_of_any(data, begin, begin + size, index, closed)

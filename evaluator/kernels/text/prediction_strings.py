@@ -7,9 +7,9 @@ they cannot read the token, for example because it is not in plain syntax (see :
 import numpy as np
 
 from evaluator.kernels.jit import inlined, subroutine
-from evaluator.kernels.text.bits import byte_at, prefetch, trailing_zeros
+from evaluator.kernels.text.bits import byte_at, prefetch
 from evaluator.kernels.text.decimals import long_number_at, number_at, short_number_at
-from evaluator.kernels.text.vectors import AHEAD, EIGHT, WIDTH, ends_and_blanks_at, four_numbers, write_ends
+from evaluator.kernels.text.vectors import AHEAD, EIGHT, WIDTH, ends_and_blanks_at, write_ends
 
 TAB, LINE_FEED, RETURN, BLANK, COMMA = 0x09, 0x0A, 0x0D, 0x20, 0x2C
 _0, _1 = np.uint64(0), np.uint64(1)
@@ -58,50 +58,6 @@ def token_number_at(data, at):
     if end == 0:
         return _any_token_number_at(data, at)
     return value, end
-
-
-@inlined
-def six_ends_at(data, at):
-    """Find the ends of the next six tokens at once, if they are close together, as almost always.
-
-    Parameters
-    ----------
-    data : uint8 array
-        Must be readable for 64 bytes from ``at`` on.
-    at : int64
-        Offset of the first token.
-
-    Returns
-    -------
-    ends : six int64
-        The offset after each token.
-    found : bool
-        Whether the last token ends within 64 bytes, and a blank follows each of the others. Otherwise, the ends are
-        arbitrary. Two blanks in succession enclose an empty token.
-    """
-    remaining, blanks = ends_and_blanks_at(data, at)
-    separators = remaining
-    one, remaining = at + np.int64(trailing_zeros(remaining)), remaining & (remaining - _1)
-    two, remaining = at + np.int64(trailing_zeros(remaining)), remaining & (remaining - _1)
-    three, remaining = at + np.int64(trailing_zeros(remaining)), remaining & (remaining - _1)
-    four, remaining = at + np.int64(trailing_zeros(remaining)), remaining & (remaining - _1)
-    five, remaining = at + np.int64(trailing_zeros(remaining)), remaining & (remaining - _1)
-    six = at + np.int64(trailing_zeros(remaining))
-    found = remaining != _0 and ((separators ^ remaining) & ~blanks) == _0
-    return (one, two, three, four, five, six), found
-
-
-@inlined
-def four_numbers_after(data, ends):
-    """Read four tokens at once, if they are numbers in the notation of :func:`~.decimals.short_number`.
-
-    ``ends`` contains the offset before the first token and the offsets after the four tokens. Return a tuple of four
-    float64, and whether all tokens are such numbers. Otherwise, the numbers are arbitrary.
-    """
-    begins = (ends[0] + 1, ends[1] + 1, ends[2] + 1, ends[3] + 1)
-    sizes = (ends[1] - begins[0], ends[2] - begins[1], ends[3] - begins[2], ends[4] - begins[3])
-    one, two, three, four, are_short = four_numbers(data, begins, sizes)
-    return (one, two, three, four), are_short
 
 
 @subroutine

@@ -22,8 +22,7 @@ class ClassificationReader(KernelReader[ClassificationState]):
     def __init__(self, truth: KernelTruth, header: FileHeader) -> None:
         self.truth = truth
         super().__init__(header)
-        # In the Kaggle layout, a batch contains the predictions of one image.
-        self.batch = Batch.empty(texts=1 if header.kaggle else 2, numbers=1)
+        self.batch = Batch.empty(texts=2, numbers=1)
         images, labels, verified = len(truth.verified_from) - 1, len(truth.labels.starts) - 1, len(truth.verified)
         self.state = ClassificationState(
             counts=np.zeros(COUNTS, np.int64),

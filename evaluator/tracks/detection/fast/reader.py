@@ -76,7 +76,7 @@ class BlockReader(KernelReader[DetectionState]):
             image_predictions=np.zeros(len(truth.usage), np.int32),
             collects=collects,
             unknown_image_hashes=np.empty(0, np.uint64),
-            class_positions=np.full(len(truth.labels.starts) - 1, -1, np.int32),
+            class_positions=np.full(len(truth.labels.starts), -1, np.int32),
             best_confidences=_no_candidates(boxes),
             best_candidates=np.zeros((candidates, 5)),
             claimed=np.empty((boxes + 1 if self.header.kaggle else 0, 2), np.int32),
@@ -100,7 +100,8 @@ class BlockReader(KernelReader[DetectionState]):
         self.make_room_for_hashes(stop)
         state = self.state
         if self.header.kaggle:
-            status = read_strings(data, 0, stop, self.truth, state, self.threshold, self.group_kind)
+            batch = self.batch
+            status = read_strings(data, 0, stop, batch, self.truth, state, self.threshold, self.group_kind)
         else:
             status = read_rows(
                 data, 0, stop, self.kind_of_cell, self.cell_of_kind, self.batch, self.truth, state, self.threshold

@@ -160,7 +160,7 @@ class RelationshipReader(KernelReader[RelationshipState]):
         self._make_room(stop // BYTES_PER_PAIR + 1)
         self.make_room_for_hashes(stop)
         if self.header.kaggle:
-            status = read_strings(data, 0, stop, self.truth, self.state, self.threshold)
+            status = read_strings(data, 0, stop, self.batch, self.truth, self.state, self.threshold)
         else:
             cells = self.kind_of_cell, self.cell_of_kind
             status = read_rows(data, 0, stop, *cells, self.batch, self.truth, self.state, self.threshold)
