@@ -14,14 +14,15 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from evaluator.kernels.jit import inlined, subroutine
-from evaluator.kernels.text.bits import byte_at, prefetch, short_words, trailing_zeros
+from evaluator.kernels.text.bits import bits_set_in, byte_at, prefetch, short_words, trailing_zeros
 from evaluator.kernels.text.decimals import long_number, number_at, short_number
 from evaluator.kernels.text.lookup import code_of_short, is_plain, text_at
 from evaluator.kernels.text.vectors import (
     AHEAD,
+    COMMA,
     EIGHT,
     WIDTH,
-    ends_and_blanks_at,
+    ends_and_separators_at,
     four_long_numbers,
     four_numbers,
     write_ends,
@@ -100,19 +101,22 @@ def find_cell_ends(data, at, stop, ends):
 
     Returns
     -------
-    int64
+    cells : int64
         The number of cells found; if ``ends`` is full, the remaining cells are not counted.
+    without_comma : int64
+        The number of these cells that are not followed by a comma.
     """
     ends[0] = at - 1
-    count = np.int64(1)
+    count, without_comma = np.int64(1), np.int64(0)
     while at < stop and count <= len(ends) - WIDTH - EIGHT:
         prefetch(data, at + AHEAD)
-        found, _ = ends_and_blanks_at(data, at)
+        found, commas = ends_and_separators_at(data, at, COMMA)
         if stop - at < WIDTH:
             found &= (_1 << np.uint64(stop - at)) - _1
+        without_comma += np.int64(bits_set_in(found & ~commas))
         count = write_ends(found, at, ends, count)
         at += WIDTH
-    return count - 1
+    return count - 1, without_comma
 
 
 @subroutine

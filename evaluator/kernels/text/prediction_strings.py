@@ -9,7 +9,7 @@ import numpy as np
 from evaluator.kernels.jit import inlined, subroutine
 from evaluator.kernels.text.bits import byte_at, prefetch
 from evaluator.kernels.text.decimals import long_number_at, number_at, short_number_at
-from evaluator.kernels.text.vectors import AHEAD, EIGHT, WIDTH, ends_and_blanks_at, write_ends
+from evaluator.kernels.text.vectors import AHEAD, EIGHT, WIDTH, ends_and_separators_at, write_ends
 
 TAB, LINE_FEED, RETURN, BLANK, COMMA = 0x09, 0x0A, 0x0D, 0x20, 0x2C
 _0, _1 = np.uint64(0), np.uint64(1)
@@ -83,7 +83,7 @@ def token_ends_at(data, at, ends):
     count, others = np.int64(1), _0
     while others == _0 and count <= len(ends) - WIDTH - EIGHT:
         prefetch(data, at + AHEAD)
-        found, blanks = ends_and_blanks_at(data, at)
+        found, blanks = ends_and_separators_at(data, at, BLANK)
         others = found & ~blanks
         # The separators after the first one that is not a blank belong to the next line. Without such a separator, the
         # mask has all bits.

@@ -42,27 +42,28 @@ def _load(builder: Any, data: Any, at: Any, kind: Any) -> Any:
 
 
 @intrinsic
-def _ends_and_blanks_at(context: Any, data: Any, at: Any) -> Any:
+def _ends_and_separators_at(context: Any, data: Any, at: Any, separator: Any) -> Any:
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         vector = ir.VectorType(_Byte, WIDTH)
         array = context.make_array(signature.args[0])(context, builder, arguments[0])
         there = _load(builder, array.data, arguments[1], vector)
         comma = builder.icmp_unsigned("==", there, _same(vector, COMMA))
         ends = builder.or_(comma, builder.icmp_unsigned("<=", there, _same(vector, BLANK)))
-        blanks = builder.icmp_unsigned("==", there, _same(vector, BLANK))
-        masks = [builder.bitcast(mask, _Word) for mask in (ends, blanks)]
+        wanted = _vector(builder, vector, [builder.trunc(arguments[2], _Byte)] * WIDTH)
+        separators = builder.icmp_unsigned("==", there, wanted)
+        masks = [builder.bitcast(mask, _Word) for mask in (ends, separators)]
         return context.make_tuple(builder, signature.return_type, masks)
 
-    return types.UniTuple(types.uint64, 2)(data, types.int64), build
+    return types.UniTuple(types.uint64, 2)(data, types.int64, types.int64), build
 
 
 @inlined
-def _checked_ends_and_blanks_at(data, at):
-    ends = blanks = _0
+def _checked_ends_and_separators_at(data, at, separator):
+    ends = separators = _0
     for offset in range(WIDTH):
         ends |= np.uint64(data[at + offset] == COMMA or data[at + offset] <= BLANK) << np.uint64(offset)
-        blanks |= np.uint64(data[at + offset] == BLANK) << np.uint64(offset)
-    return ends, blanks
+        separators |= np.uint64(data[at + offset] == separator) << np.uint64(offset)
+    return ends, separators
 
 
 def _eight_digits(builder: Any, digits: Any) -> Any:
@@ -154,11 +155,11 @@ def _checked_four_numbers(read: Any) -> Any:
     return four_numbers
 
 
-ends_and_blanks_at = _checked_ends_and_blanks_at if config.BOUNDSCHECK else _ends_and_blanks_at
-"""``ends_and_blanks_at(data, at)`` returns two words with a bit for each of the 64 bytes from ``at`` on.
+ends_and_separators_at = _checked_ends_and_separators_at if config.BOUNDSCHECK else _ends_and_separators_at
+"""``ends_and_separators_at(data, at, separator)`` returns two words with a bit for each of the 64 bytes from ``at`` on.
 
 In the first word, a bit is set if the byte can end a cell or a token: a comma, a blank or a control character. In the
-second word, a bit is set if the byte is a blank. The data must be readable for 64 bytes.
+second word, a bit is set if the byte is ``separator``. The data must be readable for 64 bytes.
 """
 four_numbers = _checked_four_numbers(short_number) if config.BOUNDSCHECK else _four_numbers(8)
 """``four_numbers(data, begins, sizes)`` reads four numbers as :func:`~.decimals.short_number` does, all at once.
@@ -178,7 +179,7 @@ def write_ends(found, at, ends, count):
     Parameters
     ----------
     found : uint64
-        As :func:`ends_and_blanks_at` returns it for the offset ``at``.
+        As :func:`ends_and_separators_at` returns it for the offset ``at``.
     at : int64
     ends : int64 array
         Must have room for 72 more elements, some of which are scratch memory.

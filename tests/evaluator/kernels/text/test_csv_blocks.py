@@ -37,7 +37,8 @@ def laid_out(cells: list[str], after: bytes = b",") -> tuple[NDArray[np.uint8], 
 
 def ends_in(data: NDArray[np.uint8], stop: int) -> NDArray[np.int64]:
     ends = np.zeros(stop + 200, np.int64)
-    count = find_cell_ends(data, 0, stop, ends)
+    count, without_comma = find_cell_ends(data, 0, stop, ends)
+    assert without_comma == count - np.count_nonzero(data[:stop] == ord(","))
     return ends[: count + 1]
 
 
@@ -54,7 +55,7 @@ def test_cells_end_at_commas_blanks_and_line_ends(cells: list[str], after: list[
 def test_cells_beyond_a_batch_are_left_for_the_next_batch() -> None:
     batch = Batch.empty(texts=2, numbers=5)
     data, stop = laid_out([""] * 2_000)
-    count = find_cell_ends(data, 0, stop, batch.ends)
+    count, _ = find_cell_ends(data, 0, stop, batch.ends)
     assert 7 * BATCH_ROWS <= count < len(batch.ends)
     assert batch.ends[: count + 1].tolist() == list(range(-1, count))
 
