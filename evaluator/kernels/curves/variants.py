@@ -8,10 +8,11 @@ the same curves. The entries are sorted only once for all variants. The referenc
 
 import numpy as np
 from numba import types
+from numpy.typing import NDArray
 
 from evaluator.kernels.curves.sorting import SCRATCH, sort
-from evaluator.kernels.jit import kernel, read_only, subroutine
-from evaluator.kernels.text.bits import as_bits
+from evaluator.kernels.jit import inlined, kernel, read_only
+from evaluator.kernels.text.bits import as_bits, as_float
 
 CODE_BITS = 9
 CODES = 1 << CODE_BITS
@@ -19,6 +20,8 @@ CODES = 1 << CODE_BITS
 # positive with a reduced weight. PARTIAL is the role of a matched group-of box, whose weight is a parameter of
 # the track.
 LEFT_OUT, TRUE, FALSE, PARTIAL = range(4)
+ROLES = 4
+LANES = 16  # Number of variants that are computed at once.
 
 SIGN = np.uint64(1 << 63)
 
@@ -97,24 +100,51 @@ def sort_curves(keys, codes, ends, first, stop, scratch, scratch_codes):
         sort(keys[part], codes[part], scratch, scratch_codes)
 
 
-@subroutine
-def _area(keys, codes, roles, positives, partial_weight, true, precisions):
-    """Return the area under an interpolated precision/recall curve.
+@kernel(read_only(types.uint16), types.int64[::1], types.boolean[::1])
+def most_hits(codes, ends, can_hit):
+    """Return the largest number of entries of a curve whose code can be a hit.
 
-    As in :mod:`evaluator.kernels.curves.average_precision`, all entries with the same confidence form one point, and
-    points without a new true positive are skipped.
+    ``can_hit``, a bool array of shape (CODES,), contains whether a code is a true positive in any variant.
     """
-    hits, partial_hits, false, points, seen = 0, 0, 0, 0, 0
+    most = 0
+    for curve in range(len(ends) - 1):
+        hits = 0
+        for entry in range(ends[curve], ends[curve + 1]):
+            hits += can_hit[codes[np.uint64(entry)]]
+        most = max(most, hits)
+    return most
+
+
+@inlined
+def _find_points(keys, codes, steps, can_hit, partial_weight, variants, counts, points, true, precisions):
+    """Find the points of a curve in up to LANES variants at once. All entries with the same confidence form one point.
+
+    Points without a new true positive are skipped, as in :mod:`evaluator.kernels.curves.average_precision`. The number
+    of points of each variant is written to the first row of ``points``.
+    """
+    counts[:], points[:] = 0, 0
+    pending = False
     for entry in range(len(keys) - 1, -1, -1):
-        role = roles[codes[entry]]
-        hits += role == TRUE
-        partial_hits += role == PARTIAL
-        false += role == FALSE
-        if hits + partial_hits > seen and (entry == 0 or keys[entry - 1] != keys[entry]):
-            seen = hits + partial_hits
-            true[points] = partial_weight * partial_hits + np.float64(hits)
-            precisions[points] = true[points] / (true[points] + np.float64(false))
-            points += 1
+        code = np.uint64(codes[np.uint64(entry)])
+        pending |= can_hit[code]
+        for count in range(ROLES * LANES):
+            counts[count] += steps[code, count]
+        if not pending or (entry > 0 and keys[np.uint64(entry - 1)] == keys[np.uint64(entry)]):
+            continue
+        pending = False
+        for lane in range(np.uint64(variants)):
+            hits, partial = counts[lane + np.uint64(TRUE * LANES)], counts[lane + np.uint64(PARTIAL * LANES)]
+            false, at = counts[lane + np.uint64(FALSE * LANES)], np.uint64(points[0, lane])
+            # The next point overwrites this one if it has no new true positive. The CPU could not predict a branch.
+            found = partial_weight * partial + np.float64(hits)
+            true[lane, at], precisions[lane, at] = found, found / (found + np.float64(false))
+            points[0, lane] += hits + partial > points[1, lane]
+            points[1, lane] = hits + partial
+
+
+@inlined
+def _area(true, precisions, points, positives):
+    """Return the area under an interpolated precision/recall curve, summed in order of descending confidence."""
     for point in range(points - 2, -1, -1):
         precisions[point] = max(precisions[point], precisions[point + 1])
     area, previous_recall = 0.0, 0.0
@@ -127,10 +157,12 @@ def _area(keys, codes, roles, positives, partial_weight, true, precisions):
 
 @kernel(
     *(read_only(types.uint64), read_only(types.uint16), types.int64[::1], types.int64, types.int64),
-    *(types.uint8[:, ::1], types.float64[:, ::1], types.float64),
-    *(types.float64[::1], types.float64[::1], types.float64[:, ::1]),
+    *(types.int32[:, :, ::1], types.boolean[::1], types.float64[:, ::1], types.float64),
+    *(types.int32[::1], types.int32[:, ::1], types.float64[:, ::1], types.float64[:, ::1], types.float64[:, ::1]),
 )
-def areas_of_variants(keys, codes, ends, first, stop, roles, positives, partial_weight, true, precisions, areas):
+def areas_of_variants(
+    keys, codes, ends, first, stop, steps, can_hit, positives, partial_weight, counts, points, true, precisions, areas
+):
     """Compute the average precision of each curve from ``first`` to ``stop`` in each variant.
 
     A variant maps each code, which describes the outcome of an entry, to a role, such as false positive.
@@ -139,29 +171,61 @@ def areas_of_variants(keys, codes, ends, first, stop, roles, positives, partial_
     ----------
     keys, codes, ends, first, stop
         As for :func:`sort_curves`, sorted.
-    roles : uint8 array of shape (variants, CODES)
-        Role of each code in each variant.
+    steps, can_hit
+        The result of :func:`steps_of`.
     positives : float64 array of shape (variants, curves), above 0
     partial_weight : float64
         The amount that an entry with the role PARTIAL adds to the true positives.
-    true, precisions : float64 arrays, as long as the longest curve
+    counts, points : int32 arrays of shapes (ROLES × LANES,) and (2, LANES)
         Scratch memory.
+    true, precisions : float64 arrays of shape (LANES, M + 1)
+        Scratch memory; M is the result of :func:`most_hits`.
     areas : float64 array of shape (variants, curves)
         Receives the average precisions.
     """
     for curve in range(first, stop):
         part = slice(ends[curve], ends[curve + 1])
-        for variant in range(len(roles)):
-            areas[variant, curve] = _area(
-                keys[part], codes[part], roles[variant], positives[variant, curve], partial_weight, true, precisions
-            )
+        for chunk in range(len(steps)):
+            begin = chunk * LANES
+            variants = min(LANES, len(areas) - begin)
+            scratch = counts, points, true, precisions
+            _find_points(keys[part], codes[part], steps[chunk], can_hit, partial_weight, variants, *scratch)
+            for lane in range(variants):
+                variant = begin + lane
+                found = _area(true[lane], precisions[lane], np.int64(points[0, lane]), positives[variant, curve])
+                areas[variant, curve] = found
+
+
+def steps_of(roles: NDArray[np.uint8]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+    """Return what each code adds to the counts of each variant, and whether a code can be a hit.
+
+    Parameters
+    ----------
+    roles : uint8 array of shape (variants, CODES)
+        Role of each code in each variant.
+
+    Returns
+    -------
+    steps : int32 array of shape (chunks, CODES, ROLES × LANES)
+        1 if the code has the role in the variant, otherwise 0. The last axis is role × LANES, plus the number of the
+        variant in its chunk.
+    can_hit : bool array of shape (CODES,)
+    """
+    chunks = -(-len(roles) // LANES)
+    padded = np.full((chunks * LANES, CODES), LEFT_OUT, np.uint8)
+    padded[: len(roles)] = roles
+    by_code = padded.reshape(chunks, LANES, CODES).transpose(0, 2, 1)[:, :, None]
+    steps = (by_code == np.arange(ROLES)[:, None]).astype(np.int32)
+    return np.ascontiguousarray(steps.reshape(chunks, CODES, ROLES * LANES)), np.isin(roles, (TRUE, PARTIAL)).any(
+        axis=0
+    )
 
 
 @kernel(
-    *(read_only(types.uint64), read_only(types.uint16), read_only(types.uint8)),
-    *(types.uint64[::1], types.int64[:, ::1]),
+    *(read_only(types.uint64), read_only(types.uint16), read_only(types.uint8), types.float64, types.float64),
+    *(types.float64[::1], types.float64[::1], types.float64[::1]),
 )
-def points_of_curve(keys, codes, roles, thresholds, counts):
+def points_of_curve(keys, codes, roles, positives, partial_weight, confidences, recalls, precisions):
     """Write one point for each distinct confidence of a curve, in descending order, and return their number.
 
     Parameters
@@ -170,20 +234,23 @@ def points_of_curve(keys, codes, roles, thresholds, counts):
         The entries of the curve, sorted as by :func:`sort_curves`. A code describes the outcome of an entry, and
         ``roles`` maps it to a role, such as false positive.
     roles : uint8 array of shape (CODES,)
-    thresholds : uint64 array of shape (N,)
-        Receives the sort key of the confidence of each point, as in ``keys``.
-    counts : int64 array of shape (3, N)
-        Receives the numbers of hits, of partial hits and of false positives at each point or before it.
+    positives : float64, above 0
+    partial_weight : float64
+        As for :func:`areas_of_variants`.
+    confidences, recalls, precisions : float64 arrays of shape (N,)
+        Receive the points.
     """
     hits, partial_hits, false, points, seen = 0, 0, 0, 0, 0
     for entry in range(len(keys) - 1, -1, -1):
-        role = roles[codes[entry]]
+        role, key = roles[codes[np.uint64(entry)]], keys[np.uint64(entry)]
         hits += role == TRUE
         partial_hits += role == PARTIAL
         false += role == FALSE
-        if hits + partial_hits + false > seen and (entry == 0 or keys[entry - 1] != keys[entry]):
+        if hits + partial_hits + false > seen and (entry == 0 or keys[np.uint64(entry - 1)] != key):
             seen = hits + partial_hits + false
-            thresholds[points] = keys[entry]
-            counts[0, points], counts[1, points], counts[2, points] = hits, partial_hits, false
+            true = partial_weight * partial_hits + np.float64(hits)
+            confidences[np.uint64(points)] = as_float(key ^ SIGN if key & SIGN else ~key)
+            recalls[np.uint64(points)] = true / positives
+            precisions[np.uint64(points)] = true / (true + np.float64(false))
             points += 1
     return points

@@ -20,12 +20,13 @@ from evaluator.kernels.detection.explained import (
     UNVERIFIED,
     WITHIN_CAP,
 )
-from evaluator.kernels.jit import inlined, subroutine
+from evaluator.kernels.jit import inlined
 
 # Rows of the arrays with the results of matching: with the class hierarchy, without it, and with the hierarchy for
 # false positives whose errors are assumed to be fixed.
 ALL_RULES, PLAIN, FIXED = range(3)
 IOUS = 5  # The row of ``Overlaps.annotated`` with the IoUs.
+AT_ONCE = 8  # Number of annotated boxes that are compared at once.
 
 
 @inlined
@@ -68,17 +69,6 @@ def _share(groups, group, coordinates):
 
 
 @inlined
-def _is_own(hierarchy, label, predicted):
-    """Return whether a label is the predicted label or one of its descendants in the class hierarchy."""
-    if label == predicted:
-        return True
-    for at in range(hierarchy.ancestors_from[label], hierarchy.ancestors_from[label + 1]):
-        if hierarchy.ancestors[at] == predicted:
-            return True
-    return False
-
-
-@inlined
 def _compare_with_own_boxes(truth, hierarchy, overlaps, row, position, coordinates):
     """Find the ordinary box (not a group-of box) of a prediction's class that the prediction overlaps most.
 
@@ -88,10 +78,10 @@ def _compare_with_own_boxes(truth, hierarchy, overlaps, row, position, coordinat
     iou, plain_iou = 0.0, 0.0
     for box in range(truth.boxes_from[position], truth.boxes_from[position + 1]):
         found = _iou(truth.boxes, box, coordinates)
-        if found > iou:
-            best, iou = np.int64(box), found
-        if found > plain_iou and hierarchy.box_is_annotated[box]:
-            plain, plain_iou = np.int64(box), found
+        # There are no branches, because the CPU could not predict which box is better.
+        best, iou = (np.int64(box), found) if found > iou else (best, iou)
+        is_plain = (found > plain_iou) & hierarchy.box_is_annotated[box]
+        plain, plain_iou = (np.int64(box), found) if is_plain else (plain, plain_iou)
     overlaps.boxes[ALL_RULES, row], overlaps.ious[ALL_RULES, row] = best, iou
     overlaps.boxes[PLAIN, row], overlaps.ious[PLAIN, row] = plain, plain_iou
 
@@ -114,27 +104,52 @@ def _compare_with_own_groups(truth, hierarchy, overlaps, row, position, coordina
     overlaps.groups[PLAIN, row], overlaps.shares[PLAIN, row] = plain, plain_share
 
 
-@subroutine
+@inlined
+def _mark_own(hierarchy, overlaps, at, label, set_bit):
+    """Set or clear the bit of an annotated box in ``own_boxes``, for its class and for all classes above it."""
+    word, bit = at >> 6, np.uint64(1) << np.uint64(at & 63)
+    overlaps.own_boxes[label, word] = overlaps.own_boxes[label, word] | bit if set_bit else np.uint64(0)
+    for ancestor in range(hierarchy.ancestors_from[label], hierarchy.ancestors_from[label + 1]):
+        above = hierarchy.ancestors[ancestor]
+        overlaps.own_boxes[above, word] = overlaps.own_boxes[above, word] | bit if set_bit else np.uint64(0)
+
+
+@inlined
 def set_annotated(truth, hierarchy, overlaps, image):
     """Copy the annotated ordinary boxes of an image to ``overlaps.annotated``, one edge after another.
 
-    In this layout, the CPU compares a prediction with several boxes at once.
+    In this layout, the CPU compares a prediction with several boxes at once. Boxes without area follow, so that it need
+    not compare the last boxes one by one. Also set the bits of ``overlaps.own_boxes``.
     """
+    first, stop = np.int64(hierarchy.annotated_from[image]), np.int64(hierarchy.annotated_from[image + 1])
+    for at in range(stop - first):
+        box = np.int64(hierarchy.annotated[first + at])
+        for edge in range(4):
+            overlaps.annotated[edge, at] = truth.boxes[box, edge]
+        edges = (truth.boxes[box, 0], truth.boxes[box, 1], truth.boxes[box, 2], truth.boxes[box, 3])
+        overlaps.annotated[4, at] = area_of(edges)
+        _mark_own(hierarchy, overlaps, at, np.int64(hierarchy.label_of_box[box]), True)
+    for at in range(stop - first, stop - first + AT_ONCE):
+        overlaps.annotated[:5, at] = 0.0
+
+
+@inlined
+def clear_annotated(hierarchy, overlaps, image):
+    """Clear the bits of ``overlaps.own_boxes`` that :func:`set_annotated` has set."""
     first = np.int64(hierarchy.annotated_from[image])
     for at in range(first, hierarchy.annotated_from[image + 1]):
-        box = np.int64(hierarchy.annotated[at])
-        for edge in range(4):
-            overlaps.annotated[edge, at - first] = truth.boxes[box, edge]
-        edges = (truth.boxes[box, 0], truth.boxes[box, 1], truth.boxes[box, 2], truth.boxes[box, 3])
-        overlaps.annotated[4, at - first] = area_of(edges)
+        _mark_own(hierarchy, overlaps, at - first, np.int64(hierarchy.label_of_box[hierarchy.annotated[at]]), False)
 
 
 @inlined
 def _find_ious(annotated, count, coordinates):
-    """Write the IoU of a prediction with the first ``count`` boxes in ``annotated`` to the row IOUS."""
+    """Write the IoU of a prediction with the first ``count`` boxes in ``annotated``, or a few more, to the row IOUS.
+
+    The number of boxes is a multiple of AT_ONCE, so that vector instructions process all of them.
+    """
     x_min, x_max, y_min, y_max = coordinates
     area = area_of(coordinates)
-    for box in range(count):
+    for box in range(np.uint64(-(-count // AT_ONCE) * AT_ONCE)):
         width = min(x_max, annotated[1, box]) - max(x_min, annotated[0, box])
         height = min(y_max, annotated[3, box]) - max(y_min, annotated[2, box])
         common = max(height, 0.0) * max(width, 0.0)
@@ -151,14 +166,16 @@ def _compare_with_others(hierarchy, overlaps, row, image, label, coordinates):
     first = np.int64(hierarchy.annotated_from[image])
     count = np.int64(hierarchy.annotated_from[image + 1]) - first
     _find_ious(overlaps.annotated, count, coordinates)
-    for at in range(count):
-        found = overlaps.annotated[IOUS, at]
-        # An IoU is infinite or NaN if areas are too large or too small for a float64. It counts as 0.
-        if found > iou and found < np.inf:
-            box = np.int64(hierarchy.annotated[first + at])
-            if not _is_own(hierarchy, hierarchy.label_of_box[box], label):
-                best, iou = box, found
-    overlaps.others[row], overlaps.other_ious[row] = best, iou
+    for word in range((count + 63) >> 6):
+        own = overlaps.own_boxes[label, word]
+        for at in range(np.uint64(word << 6), np.uint64(min(count, (word + 1) << 6))):
+            found = overlaps.annotated[IOUS, at]
+            # An IoU is infinite or NaN if areas are too large or too small for a float64. It counts as 0. There is no
+            # branch, because the CPU could not predict which box is better.
+            better = (found > iou) & (found < np.inf) & ((own & np.uint64(1)) == 0)
+            best, iou = (np.int64(at), found) if better else (best, iou)
+            own >>= np.uint64(1)
+    overlaps.others[row], overlaps.other_ious[row] = hierarchy.annotated[first + best] if best >= 0 else -1, iou
 
 
 @inlined

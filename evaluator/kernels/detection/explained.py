@@ -130,9 +130,13 @@ class Overlaps(NamedTuple):
         if there is none.
     class_positions : int32 array of shape (labels,)
         As in :class:`evaluator.kernels.detection.state.DetectionState`.
-    annotated : float64 array of shape (6, boxes of one image)
+    annotated : float64 array of shape (6, boxes of one image + AT_ONCE)
         XMin, XMax, YMin, YMax and area of the annotated ordinary boxes of the current image, and their IoU with the
         current prediction.
+    own_boxes : uint64 array of shape (labels, words)
+        Bit b is set, counted from the lowest bit of the first word, if the annotated box with the index b in the
+        current image counts as a box of the class: it has this class, or one below it. All bits are 0 while no image is
+        being processed.
     """
 
     boxes: NDArray[np.int64]
@@ -147,6 +151,7 @@ class Overlaps(NamedTuple):
     group_winners: NDArray[np.int64]
     class_positions: NDArray[np.int32]
     annotated: NDArray[np.float64]
+    own_boxes: NDArray[np.uint64]
 
 
 OVERLAPS = types.NamedTuple(
@@ -160,6 +165,7 @@ OVERLAPS = types.NamedTuple(
         *(types.int64[:, ::1] for _ in range(2)),
         types.int32[::1],
         types.float64[:, ::1],
+        types.uint64[:, ::1],
     ),
     Overlaps,
 )

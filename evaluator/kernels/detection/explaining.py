@@ -12,6 +12,7 @@ from evaluator.kernels.detection.comparing import (
     FIXED,
     PLAIN,
     area_of,
+    clear_annotated,
     compare,
     compete,
     coordinates_of,
@@ -257,7 +258,7 @@ def explain(truth, hierarchy, found, overlaps, outcomes, turns, threshold, bound
     found : Predictions
     overlaps : Overlaps
         Scratch memory for the predictions in ``found``. All elements of ``box_winners``, ``group_winners`` and
-        ``class_positions`` must be -1 at the start, and are -1 again at the end.
+        ``class_positions`` must be -1 at the start, and those of ``own_boxes`` 0, as they are again at the end.
     outcomes : Outcomes
         Must have room for four more entries and one more confusion for each prediction.
     turns : Turns
@@ -285,4 +286,5 @@ def explain(truth, hierarchy, found, overlaps, outcomes, turns, threshold, bound
             _finish_boxes(truth, found, overlaps, outcomes, offsets, image, position)
             _finish_groups(truth, found, overlaps, outcomes, offsets, lowest, image, position)
         clear_class_positions(truth, overlaps, image)
+        clear_annotated(hierarchy, overlaps, image)
         start = stop

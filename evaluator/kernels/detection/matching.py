@@ -149,7 +149,7 @@ def match_detection(truth, state, offsets, threshold, image, position, confidenc
     claim(truth, state, offsets, threshold, image, position, target, confidence, coordinates)
 
 
-@subroutine
+@inlined
 def collect(state, image, label, confidence, coordinates):
     """Store a prediction, so that it can be matched later.
 

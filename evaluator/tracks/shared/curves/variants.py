@@ -20,15 +20,6 @@ Roles = NDArray[np.uint8]
 Numbers = NDArray[np.float64]
 
 
-def confidences_of(keys: NDArray[np.uint64]) -> Numbers:
-    """Return the confidences from which :func:`evaluator.kernels.curves.variants.scatter_codes` computed sort keys.
-
-    >>> confidences_of(np.array([0.5, 0.0]).view(np.uint64) | kernels.SIGN)
-    array([0.5, 0. ])
-    """
-    return np.where(keys & kernels.SIGN, keys ^ kernels.SIGN, ~keys).view(np.float64)
-
-
 @dataclass(frozen=True, slots=True)
 class CodedCurves:
     """The entries of all precision/recall curves, curve by curve, in ascending order of confidence.
@@ -109,11 +100,18 @@ class CodedCurves:
         defined, found = np.ones((len(roles), curves)), np.empty((len(roles), curves))
         defined[:, :count] = np.where(positives > 0, positives, 1.0)
 
-        def work(scratch: Numbers, first: int, stop: int) -> None:
-            part = self.keys, self.codes, self.ends, first, stop
-            kernels.areas_of_variants(*part, roles, defined, partial_weight, *scratch, found)
+        steps, can_hit = kernels.steps_of(roles)
+        points = kernels.most_hits(self.codes, self.ends, can_hit) + 1
 
-        for_each_share(self.ends, self.threads, lambda longest: np.empty((2, longest)), work)
+        def new_scratch(_: int) -> tuple[NDArray[np.int32 | np.float64], ...]:
+            counts = np.empty(kernels.ROLES * kernels.LANES, np.int32), np.empty((2, kernels.LANES), np.int32)
+            return *counts, *np.empty((2, kernels.LANES, points))
+
+        def work(scratch: tuple[NDArray[np.int32 | np.float64], ...], first: int, stop: int) -> None:
+            part = self.keys, self.codes, self.ends, first, stop
+            kernels.areas_of_variants(*part, steps, can_hit, defined, partial_weight, *scratch, found)
+
+        for_each_share(self.ends, self.threads, new_scratch, work)
         return np.where(positives > 0, found[:, :count], np.nan)
 
     def curve(self, number: int, roles: Roles, positives: float, partial_weight: float) -> Curve:
@@ -122,9 +120,7 @@ class CodedCurves:
         The curve has no points if it has no entries or no positives.
         """
         part = slice(self.ends[number], self.ends[number + 1])
-        keys = self.keys[part]
-        thresholds, counts = np.empty(len(keys), np.uint64), np.empty((3, len(keys)), np.int64)
-        points = kernels.points_of_curve(keys, self.codes[part], roles, thresholds, counts) if positives > 0 else 0
-        hits, partial, false = counts[:, :points]
-        true = partial_weight * partial + hits
-        return Curve(confidences_of(thresholds[:points]), true / positives, true / (true + false))
+        keys, codes = self.keys[part], self.codes[part]
+        found = np.empty((3, len(keys)))
+        points = kernels.points_of_curve(keys, codes, roles, positives, partial_weight, *found) if positives > 0 else 0
+        return Curve(*found[:, :points])

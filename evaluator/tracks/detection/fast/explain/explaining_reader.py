@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from evaluator.files.blocks import Declined
 from evaluator.kernels import LOWEST_CONFIDENCE
+from evaluator.kernels.detection.comparing import AT_ONCE
 from evaluator.kernels.detection.explained import (
     CONFUSIONS,
     PLAIN_WITHIN_CAP,
@@ -89,6 +90,7 @@ class ExplainingReader(CollectingReader):
 
     def _new_overlaps(self, size: int) -> Overlaps:
         boxes, groups = self.full_truth.most_boxes, self.full_truth.most_groups
+        labels = len(self.full_truth.labels.starts) - 1
         return Overlaps(
             boxes=np.empty((2, size), np.int64),
             groups=np.empty((2, size), np.int64),
@@ -100,8 +102,9 @@ class ExplainingReader(CollectingReader):
             outcomes=np.empty((2, size), np.uint8),
             box_winners=np.full((3, boxes), -1, np.int64),
             group_winners=np.full((2, groups), -1, np.int64),
-            class_positions=np.full(len(self.full_truth.labels.starts) - 1, -1, np.int32),
-            annotated=np.empty((6, boxes)),
+            class_positions=np.full(labels, -1, np.int32),
+            annotated=np.empty((6, boxes + AT_ONCE)),
+            own_boxes=np.zeros((labels, boxes // 64 + 1), np.uint64),
         )
 
     def _new_outcomes(self, size: int) -> Outcomes:
