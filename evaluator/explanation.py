@@ -35,22 +35,27 @@ def explanation(report: Report, split: str) -> dict[str, Any]:
         number of omitted rows of each table. ``curves``: curves of about :data:`POINTS` points, beginning with the mean
         curves. A mean curve is the mean over all classes, and its area is the mean of their areas.
     """
-    part, curves, track = report.splits[split], report.curves.get(split, []), TRACKS[report.track]
+    part, track = report.splits[split], TRACKS[report.track]
+    curves = [(row, _curve(row)) for row in report.curves.get(split, [])]
     means = [mean for name in track.curves if (mean := _mean(curves, name, interpolated=track.interpolated))]
     return {
         "classes": part.classes,
         "tables": {name: rows[:ROWS] for name, rows in part.tables.items()},
         "left_out": {name: len(rows) - ROWS for name, rows in part.tables.items() if len(rows) > ROWS},
-        "curves": [*means, *(_thinned(row, interpolated=track.interpolated) for row in curves)],
+        "curves": [*means, *(_thinned(*each, interpolated=track.interpolated) for each in curves)],
     }
 
 
-def _mean(curves: list[CurveRow], name: str, *, interpolated: bool) -> CurveRow | None:
+def _mean(curves: list[tuple[CurveRow, Curve]], name: str, *, interpolated: bool) -> CurveRow | None:
     """Return the mean of the curves named ``name`` over all classes. The precision of a curve without points is 0."""
-    mine = [row for row in curves if row["curve"] == name and row["label"] is not None and row["area"] is not None]
+    mine = [
+        (row, curve)
+        for row, curve in curves
+        if row["curve"] == name and row["label"] is not None and row["area"] is not None
+    ]
     if not mine:
         return None
-    precisions = np.mean([precisions_at(RECALLS, _curve(row), interpolated=interpolated) for row in mine], axis=0)
+    precisions = np.mean([precisions_at(RECALLS, curve, interpolated=interpolated) for _, curve in mine], axis=0)
     return {
         "label": None,
         "name": "mean of all",
@@ -63,12 +68,11 @@ def _mean(curves: list[CurveRow], name: str, *, interpolated: bool) -> CurveRow 
     }
 
 
-def _numbers(rows: list[CurveRow], name: str) -> NDArray[np.float64]:
-    return np.array([row[name] for row in rows], np.float64)
+def _numbers(curves: list[tuple[CurveRow, Curve]], name: str) -> NDArray[np.float64]:
+    return np.array([row[name] for row, _ in curves], np.float64)
 
 
-def _thinned(row: CurveRow, *, interpolated: bool) -> CurveRow:
-    curve = _curve(row)
+def _thinned(row: CurveRow, curve: Curve, *, interpolated: bool) -> CurveRow:
     if len(curve.recalls):
         curve = simplified(curve, POINTS, interpolated=interpolated)
     return {

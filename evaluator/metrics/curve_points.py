@@ -36,16 +36,19 @@ def simplified(curve: Curve, max_points: int = MAX_POINTS, *, interpolated: bool
     >>> simplified(curve).recalls
     array([0.25, 0.75])
     """
+    is_kept = np.ones(len(curve.recalls), bool)
     if interpolated:
         envelope = np.maximum.accumulate(curve.precisions[::-1])[::-1]
-        kept = np.flatnonzero(np.append(envelope[:-1] > envelope[1:], True))
+        np.greater(envelope[:-1], envelope[1:], out=is_kept[:-1])
     else:
-        kept = np.flatnonzero(np.diff(curve.recalls, prepend=0.0) > 0)
+        is_kept[0] = curve.recalls[0] > 0
+        np.greater(curve.recalls[1:], curve.recalls[:-1], out=is_kept[1:])
+    (kept,) = is_kept.nonzero()
     if len(kept) > max_points:
         recalls = curve.recalls[kept]
-        kept = kept[np.searchsorted(recalls, np.linspace(recalls[0], recalls[-1], max_points))]
-    is_kept = np.zeros(len(curve.recalls), bool)
-    is_kept[kept] = is_kept[[0, -1]] = True
+        is_kept[:] = False
+        is_kept[kept[recalls.searchsorted(np.linspace(recalls[0], recalls[-1], max_points))]] = True
+    is_kept[0] = is_kept[-1] = True
     return Curve(curve.confidences[is_kept], curve.recalls[is_kept], curve.precisions[is_kept])
 
 

@@ -215,10 +215,9 @@ def steps_of(roles: NDArray[np.uint8]) -> tuple[NDArray[np.int32], NDArray[np.bo
     padded = np.full((chunks * LANES, CODES), LEFT_OUT, np.uint8)
     padded[: len(roles)] = roles
     by_code = padded.reshape(chunks, LANES, CODES).transpose(0, 2, 1)[:, :, None]
-    steps = (by_code == np.arange(ROLES)[:, None]).astype(np.int32)
-    return np.ascontiguousarray(steps.reshape(chunks, CODES, ROLES * LANES)), np.isin(roles, (TRUE, PARTIAL)).any(
-        axis=0
-    )
+    steps: NDArray[np.int32] = (by_code == np.arange(ROLES)[:, None]).astype(np.int32)
+    can_hit: NDArray[np.bool_] = ((roles == TRUE) | (roles == PARTIAL)).any(axis=0)
+    return np.ascontiguousarray(steps.reshape(chunks, CODES, ROLES * LANES)), can_hit
 
 
 @kernel(
@@ -254,3 +253,35 @@ def points_of_curve(keys, codes, roles, positives, partial_weight, confidences, 
             precisions[np.uint64(points)] = true / (true + np.float64(false))
             points += 1
     return points
+
+
+@kernel(types.int64, types.float64[::1], types.float64[::1], types.float64[::1])
+def keep_corners(points, confidences, recalls, precisions):
+    """Move the first point, the last point and the corners of a curve to the end of its points.
+
+    A corner is a point whose precision is higher than at any lower confidence; see
+    :func:`evaluator.metrics.curve_points.simplified`.
+
+    Parameters
+    ----------
+    points : int64
+        Number of points.
+    confidences, recalls, precisions : float64 arrays
+        The points, as :func:`points_of_curve` writes them; changed in place.
+
+    Returns
+    -------
+    int64
+        Index of the first of the points that were moved.
+    """
+    start, highest = points, -np.inf
+    for point in range(points - 1, -1, -1):
+        precision = precisions[np.uint64(point)]
+        is_kept = (precision > highest) | (point == 0)
+        start -= is_kept
+        # The next point overwrites this one if it is not kept.
+        place = np.uint64(start if is_kept else start - 1)
+        confidences[place], recalls[place] = confidences[np.uint64(point)], recalls[np.uint64(point)]
+        precisions[place] = precision
+        highest = max(highest, precision)
+    return start

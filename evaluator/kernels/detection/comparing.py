@@ -21,12 +21,13 @@ from evaluator.kernels.detection.explained import (
     WITHIN_CAP,
 )
 from evaluator.kernels.jit import inlined
+from evaluator.kernels.text.bits import as_bits, as_float
 
 # Rows of the arrays with the results of matching: with the class hierarchy, without it, and with the hierarchy for
 # false positives whose errors are assumed to be fixed.
 ALL_RULES, PLAIN, FIXED = range(3)
 IOUS = 5  # The row of ``Overlaps.annotated`` with the IoUs.
-AT_ONCE = 8  # Number of annotated boxes that are compared at once.
+AT_ONCE = 4  # Number of annotated boxes that are compared at once.
 
 
 @inlined
@@ -142,18 +143,25 @@ def clear_annotated(hierarchy, overlaps, image):
 
 
 @inlined
-def _find_ious(annotated, count, coordinates):
-    """Write the IoU of a prediction with the first ``count`` boxes in ``annotated``, or a few more, to the row IOUS.
+def _find_other_ious(annotated, first, stop, own, coordinates):
+    """Write the IoU of a prediction with the boxes from ``first`` to ``stop`` in ``annotated`` to the row IOUS.
 
-    The number of boxes is a multiple of AT_ONCE, so that vector instructions process all of them.
+    It is 0 for the boxes whose bits are set in ``own``, and if it is infinite or NaN, because areas are too large or
+    too small for a float64. Return the bits of the highest IoU. There are no branches, and the bits of positive float64
+    values have the same order as the values, so the CPU processes several boxes at once.
     """
     x_min, x_max, y_min, y_max = coordinates
-    area = area_of(coordinates)
-    for box in range(np.uint64(-(-count // AT_ONCE) * AT_ONCE)):
+    area, highest = area_of(coordinates), np.uint64(0)
+    for box in range(np.uint64(first), np.uint64(stop)):
         width = min(x_max, annotated[1, box]) - max(x_min, annotated[0, box])
         height = min(y_max, annotated[3, box]) - max(y_min, annotated[2, box])
         common = max(height, 0.0) * max(width, 0.0)
-        annotated[IOUS, box] = common / (area + annotated[4, box] - common)
+        iou = common / (area + annotated[4, box] - common)
+        is_other = ((own >> (box & np.uint64(63))) & np.uint64(1)) == np.uint64(0)
+        iou = iou if (iou > 0.0) & (iou < np.inf) & is_other else 0.0
+        annotated[IOUS, box] = iou
+        highest = max(highest, as_bits(iou))
+    return highest
 
 
 @inlined
@@ -162,19 +170,17 @@ def _compare_with_others(hierarchy, overlaps, row, image, label, coordinates):
 
     Boxes of classes below the predicted class are skipped, because they count as boxes of the predicted class.
     """
-    best, iou = np.int64(-1), 0.0
     first = np.int64(hierarchy.annotated_from[image])
     count = np.int64(hierarchy.annotated_from[image + 1]) - first
-    _find_ious(overlaps.annotated, count, coordinates)
+    # The number of boxes is a multiple of AT_ONCE, so that vector instructions process all of them.
+    padded, highest = -(-count // AT_ONCE) * AT_ONCE, np.uint64(0)
     for word in range((count + 63) >> 6):
+        stop = min(padded, (word + 1) << 6)
         own = overlaps.own_boxes[label, word]
-        for at in range(np.uint64(word << 6), np.uint64(min(count, (word + 1) << 6))):
-            found = overlaps.annotated[IOUS, at]
-            # An IoU is infinite or NaN if areas are too large or too small for a float64. It counts as 0. There is no
-            # branch, because the CPU could not predict which box is better.
-            better = (found > iou) & (found < np.inf) & ((own & np.uint64(1)) == 0)
-            best, iou = (np.int64(at), found) if better else (best, iou)
-            own >>= np.uint64(1)
+        highest = max(highest, _find_other_ious(overlaps.annotated, word << 6, stop, own, coordinates))
+    iou, best = as_float(highest), np.int64(-1)
+    for at in range(count - 1 if iou > 0.0 else -1, -1, -1):
+        best = at if overlaps.annotated[IOUS, np.uint64(at)] == iou else best
     overlaps.others[row], overlaps.other_ious[row] = hierarchy.annotated[first + best] if best >= 0 else -1, iou
 
 

@@ -119,8 +119,19 @@ class CodedCurves:
 
         The curve has no points if it has no entries or no positives.
         """
+        return Curve(*self._points(number, roles, positives, partial_weight))
+
+    def corners(self, number: int, roles: Roles, positives: float, partial_weight: float) -> Curve:
+        """Return the first point, the last point and the corners of the curve with the given index.
+
+        :func:`evaluator.metrics.curve_points.simplified` gives the same result for them as for the whole curve.
+        """
+        points = self._points(number, roles, positives, partial_weight)
+        return Curve(*points[:, kernels.keep_corners(points.shape[1], *points) :])
+
+    def _points(self, number: int, roles: Roles, positives: float, partial_weight: float) -> Numbers:
         part = slice(self.ends[number], self.ends[number + 1])
         keys, codes = self.keys[part], self.codes[part]
         found = np.empty((3, len(keys)))
         points = kernels.points_of_curve(keys, codes, roles, positives, partial_weight, *found) if positives > 0 else 0
-        return Curve(*found[:, :points])
+        return found[:, :points]

@@ -104,7 +104,7 @@ class ExplainedSplit:
         for label in truth.shown_labels(self.split):
             named: CurveRow = {"label": labels[label], "name": names[label], "curve": "ap"}
             positives = float(self.positives[label])
-            curve = self.found.curves.curve(label, roles, positives, self.weight)
+            curve = self.found.curves.corners(label, roles, positives, self.weight)
             rows.append(row_of(named, float(self._areas[0, label]), positives, curve))
         return rows
 
