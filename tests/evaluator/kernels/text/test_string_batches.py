@@ -27,7 +27,7 @@ PREDICTIONS = st.lists(
 
 
 @subroutine
-def _read(data, at, batch):  # type: ignore[no-untyped-def]
+def _read(data, at, batch):
     closed = (True, False, False)
     return read_predictions(data, at, (INDEX, INDEX, INDEX), closed, KIND_OF_TOKEN, TOKEN_OF_KIND, batch)
 
