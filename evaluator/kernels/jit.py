@@ -95,7 +95,7 @@ def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def subroutine(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile a function that kernels call but do not inline, because it is rarely executed or too large."""
+    """Compile a function that kernels call but do not inline, for example because it is rarely executed."""
     compiled: Callable[..., Any] = njit(error_model="numpy", _nrt=False)(function)
     return compiled
 

@@ -178,7 +178,7 @@ def areas_of_variants(
         The amount that an entry with the role PARTIAL adds to the true positives.
     counts, points : int32 arrays of shapes (ROLES × LANES,) and (2, LANES)
         Scratch memory.
-    true, precisions : float64 arrays of shape (LANES, M + 1)
+    true, precisions : float64 arrays of shape (min(LANES, variants), M + 1)
         Scratch memory; M is the result of :func:`most_hits`.
     areas : float64 array of shape (variants, curves)
         Receives the average precisions.

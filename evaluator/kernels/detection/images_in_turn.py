@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from evaluator.kernels import CROWD
 from evaluator.kernels.curves.average_precision import HIT, MISS
-from evaluator.kernels.detection.comparing import coordinates_of
-from evaluator.kernels.detection.explained import PREDICTIONS
+from evaluator.kernels.detection.explain.comparing import coordinates_of
+from evaluator.kernels.detection.explain.explained import PREDICTIONS
 from evaluator.kernels.detection.fiftyone import best_group, best_object, highest_overlap
 from evaluator.kernels.detection.matching import clear_class_positions
 from evaluator.kernels.detection.state import (

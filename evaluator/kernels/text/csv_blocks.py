@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from evaluator.kernels.jit import inlined, subroutine
 from evaluator.kernels.text.bits import bits_set_in, byte_at, prefetch, short_words, trailing_zeros
 from evaluator.kernels.text.decimals import long_number, number_at, short_number
-from evaluator.kernels.text.lookup import code_of_short, is_plain, text_at
+from evaluator.kernels.text.lookup import EMPTY, UNDECIDED, code_of_short, is_plain, text_at
 from evaluator.kernels.text.vectors import (
     AHEAD,
     COMMA,
@@ -165,7 +165,8 @@ def numbers_of(data, ends, first, step, values):
     Parameters
     ----------
     data, ends
-        The arguments with which :func:`find_cell_ends` was called.
+        The arguments with which :func:`find_cell_ends` was called, or
+        :func:`~evaluator.kernels.text.prediction_strings.token_ends_at`. A token counts as a cell.
     first, step : int64
     values : float64 array
         Receives the numbers; its length is the number of cells to read.
@@ -217,10 +218,13 @@ def codes_of(data, ends, first, step, index, closed, codes):
         # The last term is 0 if the length is from 1 to 16.
         if (one ^ last_one) | (two ^ last_two) | np.uint64((size ^ last_size) | ((size - 1) >> 4)):
             code = code_of_short(one, two, size, index)
-            if code < 0:
+            accepted = code >= 0
+            if code == UNDECIDED:
                 code, accepted = _code_of_any(data, begin, begin + size, index, closed)
-                if not accepted:
-                    return False
+            elif code == EMPTY:
+                accepted = not closed and is_plain(data, begin, begin + size)
+            if not accepted:
+                return False
         codes[np.uint64(row)] = code
     return True
 
@@ -231,7 +235,7 @@ class Batch(NamedTuple):
     Attributes
     ----------
     ends : int64 array
-        Ends of cells, as :func:`find_cell_ends` writes them.
+        Ends of cells or tokens, as :func:`numbers_of` expects them.
     codes : int64 array of shape (texts, BATCH_ROWS)
     positions : int64 array of shape (BATCH_ROWS,)
         For detections, position of each prediction's class in ``KernelTruth.verified``, -1 if the class is not verified

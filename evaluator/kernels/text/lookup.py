@@ -56,11 +56,9 @@ def index_of(texts: Sequence[str], *, as_unknown: bool = False) -> TextIndex:
     are in the ground truth.
     """
     encoded = [text.encode() for text in texts]
-    # Each string has at least two words; :func:`code_of_short` relies on it.
-    sizes = np.array([max(-(-len(text) // 16), 1) * 2 for text in encoded], np.int64)
+    sizes = np.array([-(-len(text) // 16) * 2 for text in encoded], np.int64)
     starts = np.r_[0, np.cumsum(sizes)].astype(np.int32)
-    padded = (text.ljust(8 * size, b"\0") for text, size in zip(encoded, sizes.tolist(), strict=True))
-    words = np.frombuffer(b"".join(padded), np.uint64)
+    words = np.frombuffer(b"".join(text + bytes(-len(text) % 16) for text in encoded), np.uint64)
     plain = np.array([not any(byte <= 0x20 or byte in b'",' for byte in text) for text in encoded], np.bool_)
     if as_unknown:
         plain &= np.array(
@@ -197,11 +195,8 @@ def code_of_short(one, two, size, index):
         string is in the slot of its hash. Then :func:`text_at` is needed to look it up.
     """
     code = np.int64(index.slots[np.uint64(slot_of(hashed(HASH_MULTIPLIER, one, two), index.slots))])
-    start, is_short = np.uint64(2 * code), code >= 0 and 0 < size <= 16
-    # If all strings have two words, which is the fewest, the CPU need not wait for the start of this one.
-    if is_short and len(index.words) != 2 * (len(index.starts) - 1):
-        start = np.uint64(index.starts[np.uint64(code)])
-        is_short = np.uint64(index.starts[np.uint64(code + 1)]) == start + _2
+    start = np.uint64(index.starts[np.uint64(max(code, 0))])
+    is_short = code >= 0 and 0 < size <= 16 and np.uint64(index.starts[np.uint64(code + 1)]) == start + _2
     is_found = is_short and ((index.words[start] ^ one) | (index.words[start + _1] ^ two)) == _0
     is_absent = code == EMPTY and 0 < size <= 16
     return code if is_found or is_absent else np.int64(UNDECIDED)

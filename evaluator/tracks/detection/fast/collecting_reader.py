@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.kernels.detection.explained import Predictions
+from evaluator.kernels.detection.explain.explained import Predictions
 from evaluator.kernels.detection.state import COLLECTED, KernelTruth
 from evaluator.threads import call_all
 from evaluator.tracks.detection.candidates import ancestors_of

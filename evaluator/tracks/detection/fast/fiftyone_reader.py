@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.files.blocks import Declined
-from evaluator.kernels.detection.explained import Predictions
+from evaluator.kernels.detection.explain.explained import Predictions
 from evaluator.kernels.detection.images_in_turn import Turns, find_labelled, match_images
 from evaluator.kernels.detection.state import WITH_AREA, KernelTruth
 from evaluator.kernels.reading import ENTRIES

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.derived import derived
-from evaluator.kernels.detection.explained import Hierarchy
+from evaluator.kernels.detection.explain.explained import Hierarchy
 from evaluator.kernels.detection.state import KernelTruth
 from evaluator.kernels.text.csv_blocks import searchable
 from evaluator.kernels.text.lookup import TextIndex, index_of

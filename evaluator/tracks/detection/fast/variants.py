@@ -1,8 +1,8 @@
 """Assigns roles (true positive, false positive or left out) to curve entries, to explain a detection score.
 
-Each entry has a code that encodes its outcome; see :mod:`evaluator.kernels.detection.explained`. An explanation shows
-several average precisions, such as the average precision without false positives. In each of them, entries with the
-same code have the same role. The functions return the role of each code, as arrays of shape (CODES,).
+Each entry has a code that encodes its outcome; see :mod:`evaluator.kernels.detection.explain.explained`. An explanation
+shows several average precisions, such as the average precision without false positives. In each of them, entries with
+the same code have the same role. The functions return the role of each code, as arrays of shape (CODES,).
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from evaluator.kernels.curves.variants import CODES, LEFT_OUT, PARTIAL
 from evaluator.kernels.curves.variants import FALSE as FALSE_POSITIVE
 from evaluator.kernels.curves.variants import TRUE as TRUE_POSITIVE
-from evaluator.kernels.detection.explained import (
+from evaluator.kernels.detection.explain.explained import (
     ARRIVAL,
     FALSE,
     FIXABLE,

@@ -99,13 +99,12 @@ class CodedCurves:
         curves, count = len(self.ends) - 1, positives.shape[1]
         defined, found = np.ones((len(roles), curves)), np.empty((len(roles), curves))
         defined[:, :count] = np.where(positives > 0, positives, 1.0)
-
         steps, can_hit = kernels.steps_of(roles)
         points = kernels.most_hits(self.codes, self.ends, can_hit) + 1
 
         def new_scratch(_: int) -> tuple[NDArray[np.int32 | np.float64], ...]:
             counts = np.empty(kernels.ROLES * kernels.LANES, np.int32), np.empty((2, kernels.LANES), np.int32)
-            return *counts, *np.empty((2, kernels.LANES, points))
+            return *counts, *np.empty((2, min(kernels.LANES, len(roles)), points))
 
         def work(scratch: tuple[NDArray[np.int32 | np.float64], ...], first: int, stop: int) -> None:
             part = self.keys, self.codes, self.ends, first, stop
@@ -124,7 +123,8 @@ class CodedCurves:
     def corners(self, number: int, roles: Roles, positives: float, partial_weight: float) -> Curve:
         """Return the first point, the last point and the corners of the curve with the given index.
 
-        :func:`evaluator.metrics.curve_points.simplified` gives the same result for them as for the whole curve.
+        With interpolation, :func:`evaluator.metrics.curve_points.simplified` gives the same result for them as for the
+        whole curve.
         """
         points = self._points(number, roles, positives, partial_weight)
         return Curve(*points[:, kernels.keep_corners(points.shape[1], *points) :])

@@ -11,7 +11,7 @@ from evaluator.metrics.average_precision import Curve, average_precision
 from evaluator.metrics.curve_points import simplified
 from evaluator.tracks.shared.curves.variants import CodedCurves
 
-CURVES, ENTRIES, WEIGHT = 4, 600, 0.25
+CURVES, ENTRIES, WEIGHT = 4, 600, 0.3
 WEIGHTS = {TRUE: 1.0, FALSE: 0.0, PARTIAL: WEIGHT}
 
 Entries = tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]

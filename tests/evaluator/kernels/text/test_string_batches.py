@@ -28,7 +28,7 @@ PREDICTIONS = st.lists(
 
 @subroutine
 def _read(data, at, batch):
-    closed = (True, False, False)
+    closed = (False, False, True)
     return read_predictions(data, at, (INDEX, INDEX, INDEX), closed, KIND_OF_TOKEN, TOKEN_OF_KIND, batch)
 
 
@@ -83,6 +83,8 @@ def test_predictions_are_read_whatever_blanks_separate_them(
         "cat 0.5\ncat 0.5\n",
         "cat\n0.5 cat 0.5\n",
         "cat 0.5 cat 0.5 \x01\n",
+        "cat 0.5 dog 0.5\n",
+        "cat  0.5  dog  0.5\n",
     ],
 )
 def test_other_text_is_left_to_the_reference_implementation(text: str) -> None:

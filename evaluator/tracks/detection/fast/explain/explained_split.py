@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.derived import derived
-from evaluator.kernels.detection.explained import (
+from evaluator.kernels.detection.explain.explained import (
     ABSORBED,
     ARRIVAL,
     FALSE,
@@ -55,7 +55,7 @@ class ExplainedFile:
     curves : CodedCurves
     objects : ObjectOutcomes
     confusions : int64 array
-        As in :class:`evaluator.kernels.detection.explained.Outcomes`.
+        As in :class:`evaluator.kernels.detection.explain.explained.Outcomes`.
     group_weight : float
     has_ablation : bool
         Whether the report has an ablation table, as with the official Open Images rules.

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from evaluator.files.blocks import Declined
 from evaluator.kernels import LOWEST_CONFIDENCE
-from evaluator.kernels.detection.comparing import AT_ONCE
-from evaluator.kernels.detection.explained import (
+from evaluator.kernels.detection.explain.comparing import AT_ONCE
+from evaluator.kernels.detection.explain.explained import (
     CONFUSIONS,
     PLAIN_WITHIN_CAP,
     WITHIN_CAP,
@@ -18,7 +18,7 @@ from evaluator.kernels.detection.explained import (
     Overlaps,
     Predictions,
 )
-from evaluator.kernels.detection.explaining import explain
+from evaluator.kernels.detection.explain.explaining import explain
 from evaluator.kernels.detection.images_in_turn import Turns
 from evaluator.kernels.detection.state import ALL_OF_IMAGE, MAX_PER_IMAGE_AND_CLASS, KernelTruth
 from evaluator.metrics.errors import MISSED
@@ -38,7 +38,7 @@ ENTRIES_PER_PREDICTION = 4
 
 
 class ObjectOutcomes(NamedTuple):
-    """The outcome of each object; see :class:`evaluator.kernels.detection.explained.Outcomes`.
+    """The outcome of each object; see :class:`evaluator.kernels.detection.explain.explained.Outcomes`.
 
     All threads write to the same arrays, each for its own images.
     """
@@ -61,7 +61,7 @@ class ExplainingReader(CollectingReader):
         The confidences of precision/recall curve entries, and codes for their outcomes.
     confusions : list of int64 arrays
         The false positives with a wrong class, in the format of ``confusions`` in
-        :class:`evaluator.kernels.detection.explained.Outcomes`.
+        :class:`evaluator.kernels.detection.explain.explained.Outcomes`.
     """
 
     def __init__(

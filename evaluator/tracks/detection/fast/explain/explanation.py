@@ -9,7 +9,7 @@ import numpy as np
 
 from evaluator.catalog import DETECTION
 from evaluator.derived import derived
-from evaluator.kernels.detection.explained import OUTCOMES
+from evaluator.kernels.detection.explain.explained import OUTCOMES
 from evaluator.problems import Findings
 from evaluator.report import MatchTable
 from evaluator.request import ScoringRequest

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.kernels.detection.comparing import ALL_RULES
-from evaluator.kernels.detection.explained import ABSORBED, FALSE, HIT, Predictions
+from evaluator.kernels.detection.explain.comparing import ALL_RULES
+from evaluator.kernels.detection.explain.explained import ABSORBED, FALSE, HIT, Predictions
 from evaluator.metrics.errors import GROUP_OF, NO_ERROR
 from evaluator.request import Resources
 from evaluator.tracks.detection.candidates import Detections

@@ -7,7 +7,7 @@ import numpy as np
 from numba import types
 
 from evaluator.kernels.curves.variants import CODES
-from evaluator.kernels.detection.comparing import (
+from evaluator.kernels.detection.explain.comparing import (
     ALL_RULES,
     FIXED,
     PLAIN,
@@ -18,7 +18,7 @@ from evaluator.kernels.detection.comparing import (
     coordinates_of,
     set_annotated,
 )
-from evaluator.kernels.detection.explained import (
+from evaluator.kernels.detection.explain.explained import (
     ABSORBED,
     ARRIVAL,
     CONFUSIONS,
@@ -39,7 +39,7 @@ from evaluator.kernels.detection.explained import (
     SIZE_CODE,
     WRITTEN,
 )
-from evaluator.kernels.detection.explaining_in_turn import match_image
+from evaluator.kernels.detection.explain.explaining_in_turn import match_image
 from evaluator.kernels.detection.images_in_turn import TURNS
 from evaluator.kernels.detection.matching import clear_class_positions, set_class_positions
 from evaluator.kernels.detection.state import TRUTH, offsets_of, unscored_class

@@ -10,7 +10,7 @@ The reference implementations are ``evaluator.metrics.boxes`` and ``evaluator.me
 import numpy as np
 
 from evaluator.kernels import LOWEST_CONFIDENCE
-from evaluator.kernels.detection.explained import (
+from evaluator.kernels.detection.explain.explained import (
     FALSE,
     IGNORED,
     PLAIN_FALSE,
@@ -107,7 +107,10 @@ def _compare_with_own_groups(truth, hierarchy, overlaps, row, position, coordina
 
 @inlined
 def _mark_own(hierarchy, overlaps, at, label, set_bit):
-    """Set or clear the bit of an annotated box in ``own_boxes``, for its class and for all classes above it."""
+    """Set the bit of an annotated box in ``own_boxes``, for its class and for all classes above it.
+
+    If ``set_bit`` is false, clear the words that contain these bits. They have only bits of boxes of the same image.
+    """
     word, bit = at >> 6, np.uint64(1) << np.uint64(at & 63)
     overlaps.own_boxes[label, word] = overlaps.own_boxes[label, word] | bit if set_bit else np.uint64(0)
     for ancestor in range(hierarchy.ancestors_from[label], hierarchy.ancestors_from[label + 1]):
@@ -178,9 +181,11 @@ def _compare_with_others(hierarchy, overlaps, row, image, label, coordinates):
         stop = min(padded, (word + 1) << 6)
         own = overlaps.own_boxes[label, word]
         highest = max(highest, _find_other_ious(overlaps.annotated, word << 6, stop, own, coordinates))
+    # All boxes are read even if no box is found. Otherwise, the running time would reveal whether there is one.
     iou, best = as_float(highest), np.int64(-1)
-    for at in range(count - 1 if iou > 0.0 else -1, -1, -1):
+    for at in range(count - 1, -1, -1):
         best = at if overlaps.annotated[IOUS, np.uint64(at)] == iou else best
+    best = best if iou > 0.0 else np.int64(-1)
     overlaps.others[row], overlaps.other_ious[row] = hierarchy.annotated[first + best] if best >= 0 else -1, iou
 
 

@@ -5,8 +5,8 @@ The reference implementation is ``evaluator.tracks.detection.fiftyone``.
 
 import numpy as np
 
-from evaluator.kernels.detection.comparing import ALL_RULES, compete, coordinates_of
-from evaluator.kernels.detection.explained import ABSORBED, FALSE, HIT
+from evaluator.kernels.detection.explain.comparing import ALL_RULES, compete, coordinates_of
+from evaluator.kernels.detection.explain.explained import ABSORBED, FALSE, HIT
 from evaluator.kernels.detection.fiftyone import best_group, best_object, highest_overlap
 from evaluator.kernels.detection.images_in_turn import sort_turns
 from evaluator.kernels.jit import inlined, subroutine

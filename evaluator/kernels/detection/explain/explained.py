@@ -129,7 +129,7 @@ class Overlaps(NamedTuple):
         Index of the most confident prediction that each group-of box absorbs, with and without the class hierarchy; -1
         if there is none.
     class_positions : int32 array of shape (labels,)
-        As in :class:`evaluator.kernels.detection.state.DetectionState`.
+        As in :class:`evaluator.kernels.detection.state.DetectionState`, without the last element.
     annotated : float64 array of shape (6, boxes of one image + AT_ONCE)
         XMin, XMax, YMin, YMax and area of the annotated ordinary boxes of the current image, and their IoU with the
         current prediction.
