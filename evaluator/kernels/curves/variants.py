@@ -135,7 +135,7 @@ def _find_points(keys, codes, steps, can_hit, partial_weight, variants, counts, 
         for lane in range(np.uint64(variants)):
             hits, partial = counts[lane + np.uint64(TRUE * LANES)], counts[lane + np.uint64(PARTIAL * LANES)]
             false, at = counts[lane + np.uint64(FALSE * LANES)], np.uint64(points[0, lane])
-            # The next point overwrites this one if it has no new true positive. The CPU could not predict a branch.
+            # A point without a new true positive is overwritten by the next one. The CPU could not predict a branch.
             found = partial_weight * partial + np.float64(hits)
             true[lane, at], precisions[lane, at] = found, found / (found + np.float64(false))
             points[0, lane] += hits + partial > points[1, lane]
@@ -279,7 +279,7 @@ def keep_corners(points, confidences, recalls, precisions):
         precision = precisions[np.uint64(point)]
         is_kept = (precision > highest) | (point == 0)
         start -= is_kept
-        # The next point overwrites this one if it is not kept.
+        # A point that is not kept is overwritten by the next one.
         place = np.uint64(start if is_kept else start - 1)
         confidences[place], recalls[place] = confidences[np.uint64(point)], recalls[np.uint64(point)]
         precisions[place] = precision

@@ -214,8 +214,8 @@ def codes_of(data, ends, first, step, index, closed, codes):
         # Successive rows often have the same image, so a string that equals the previous one is not looked up again.
         # This applies to unknown strings, too. Otherwise, the running time would reveal which labels are in the ground
         # truth.
-        # One branch decides, because the CPU could not predict which strings have the same length as the previous one.
-        # The last term is 0 if the length is from 1 to 16.
+        # All differences are combined into one condition, because the CPU could not predict which strings have the same
+        # length as the previous one. The last term is 0 if the length is from 1 to 16.
         if (one ^ last_one) | (two ^ last_two) | np.uint64((size ^ last_size) | ((size - 1) >> 4)):
             code = code_of_short(one, two, size, index)
             accepted = code >= 0

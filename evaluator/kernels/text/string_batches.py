@@ -34,7 +34,7 @@ def _plain_tokens_at(data, at, tokens, images, ends):
     if found > most:
         return np.int64(BATCH_ROWS)
     end = ends[found]
-    # The image of the next line is looked up while the CPU processes the predictions of this line.
+    # The slot of the next line's image is loaded into the cache while the predictions of this line are read.
     prefetch_slot(data, end + 1, images)
     # A blank at the end of the line is followed by an empty token.
     found -= end == ends[found - 1] + 1
@@ -45,7 +45,7 @@ def _plain_tokens_at(data, at, tokens, images, ends):
 
 @inlined
 def _plain_predictions_at(data, at, indexes, closed, tokens, token_of_kind, batch):
-    """Fill a batch kind by kind. Return the number of predictions and the offset after them.
+    """Fill a batch, one kind of value after another. Return the number of predictions and the offset after them.
 
     The number is 0 if the tokens are not separated by single blanks, or if one of them is not accepted. The caller then
     uses :func:`_any_predictions_at`.
@@ -76,7 +76,7 @@ def _text_at(data, at, index, closed, last):
 
 @subroutine
 def _any_predictions_at(data, at, indexes, closed, kind_of_token, batch):
-    """Fill a batch token by token. Return the number of predictions and the offset after them.
+    """Fill a batch, one token after another. Return the number of predictions and the offset after them.
 
     The offset is 0 if a prediction cannot be read by a kernel.
     """
