@@ -55,13 +55,13 @@ def _read(source: Source, truth: RetrievalTruth | None) -> RanksByDirection:
         return {}
     valid = [_check_lists(document, document.value[direction], f"{TOP}.{direction}") for direction in DIRECTIONS]
     lists = [ids for direction in DIRECTIONS for ids in document.value[direction].values()]
-    if sum(len(ids) for ids in lists if isinstance(ids, list)) > source.limits.boxes:
+    answers = sum(map(len, lists if all(valid) else [ids for ids in lists if isinstance(ids, list)]))
+    if answers > source.limits.boxes:
         source.findings.stop_at(Problem("too_many_rows", f"more than {source.limits.boxes:,} answers"))
     if not all(valid):
         return {}
     ranks = {direction: _ranks(document, truth, direction) for direction in DIRECTIONS} if truth else {}
     if not source.findings.total:
-        answers = sum(map(len, lists))
         notice_nothing_to_score(source.findings, answers, answers)
     return ranks
 
@@ -92,11 +92,11 @@ def _are_valid(lists: Collection[Any]) -> bool:
 def _ranks(document: Document, truth: RetrievalTruth, direction: Direction) -> QueryRanks:
     """Return the rank of the first correct answer to each query. Record defects for missing queries and unknown ids."""
     queries, lists = truth.queries(direction), document.value[direction]
-    answers = chain.from_iterable(lists.values())
-    if lists.keys() != queries.images.keys() or not queries.answers.issuperset(answers):
+    images = [queries.images.get(query, -1) for query in lists]
+    has_all_queries = len(images) == len(queries.images) and min(images, default=0) >= 0
+    if not (has_all_queries and queries.answers.issuperset(chain.from_iterable(lists.values()))):
         _add_defects(document, queries, lists, f"{TOP}.{direction}")
         return QueryRanks(np.zeros(0, np.int64), np.zeros(0, np.int64), complete=False)
-    images = [queries.images[query] for query in lists]
     # Every answer is looked up, so that the time does not reveal the rank of the first correct answer.
     positions = [
         bytes(map(queries.correct[image].__contains__, ids)).find(True)

@@ -66,8 +66,7 @@ class RetrievalTruth(Truth):
     @cached_property
     def images_by_caption(self) -> Mapping[str, int]:
         """A dict that maps each caption, sorted by id, to the code of its image."""
-        images = dict(zip(self.captions, self.caption_images.tolist(), strict=True))
-        return {caption: images[caption] for caption in sorted(images)}
+        return dict(sorted(zip(self.captions, self.caption_images.tolist(), strict=True)))
 
     def queries(self, direction: Direction) -> Queries:
         """Return the queries of a direction, sorted by id, and their answers.
