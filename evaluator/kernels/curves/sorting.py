@@ -103,14 +103,13 @@ def _divide(keys, values, start, scratch, scratch_values, pending, is_first):
     """Order a range of keys by cell, and add the cells with many keys to ``scratch.ranges``.
 
     ``pending`` is the number of elements that are used in ``scratch.ranges``; its new value is returned. ``start`` is
-    the position of the range among all keys. The first time, equal keys are moved too. Otherwise, the running time
-    would reveal whether a single prediction of a class is scored, if all other entries of its curve are equal.
+    the position of the range among all keys. Equal keys are moved too, and in the first range they are divided again.
+    Otherwise, the running time would reveal whether a single prediction is scored or hits an object, if all other
+    entries of its curve are equal.
     """
     low = high = keys[0]
     for key in keys:
         low, high = min(low, key), max(high, key)
-    if low == high and not is_first:
-        return pending
     bits = min(_bits_of(np.uint64(len(keys))) + _1, _bits_of(np.uint64(MOST_CELLS - 1)))
     span_bits = _bits_of(high - low)
     shift = span_bits - bits if span_bits > bits else _0

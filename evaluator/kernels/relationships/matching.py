@@ -86,7 +86,8 @@ def place_of(truth, image, labels, relation):
     """Return the index of the first triplet with the image, the labels and the relation of a pair.
 
     The result is NOWHERE if there is no such triplet, and NOT_SCORED if the pair is not scored. The search is done
-    even if the pair is not scored. Otherwise, the scoring time would reveal which pairs are scored.
+    even if the pair is not scored or the image has no triplets. Otherwise, the scoring time would reveal which pairs
+    are scored, and which images have triplets.
 
     Parameters
     ----------
@@ -100,6 +101,8 @@ def place_of(truth, image, labels, relation):
     is_scored = _is_scored(truth, image, one, two)
     key = ((image * known + one) * known + two) * (kinds + 1) + relation if is_scored and relation >= 0 else NO_KEY
     first, stop = np.int64(truth.triplets_from[image]), np.int64(truth.triplets_from[image + 1])
+    # If the image has no triplets, the key is compared with a triplet of the next image.
+    stop = min(max(stop, first + 1), np.int64(len(truth.triplets)))
     at = _first_not_below(truth.triplets, first, stop, key)
     if at < stop and truth.triplets[np.uint64(at)] == key:
         return at
