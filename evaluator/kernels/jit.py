@@ -15,6 +15,7 @@ from llvmlite import binding
 from numba import config, njit, types
 from numba.core import caching
 
+from evaluator.draws import LANES
 from evaluator.kernels import FOLDER
 
 
@@ -27,7 +28,8 @@ def _stamp() -> str:
     for source in sorted(FOLDER.rglob("*.py")):
         digest.update(source.read_bytes())
     processor = binding.get_host_cpu_name(), sorted(binding.get_host_cpu_features().items())
-    digest.update(f"{numba.__version__} {processor} {config.BOUNDSCHECK}".encode())
+    # LANES is the only constant of the kernels that is defined outside their folder.
+    digest.update(f"{numba.__version__} {processor} {config.BOUNDSCHECK} {LANES}".encode())
     return digest.hexdigest()[:16]
 
 

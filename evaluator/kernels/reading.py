@@ -8,7 +8,7 @@ import numpy as np
 
 from evaluator.kernels.jit import inlined
 from evaluator.kernels.text.bits import byte_at
-from evaluator.kernels.text.lookup import is_plain, text_at
+from evaluator.kernels.text.lookup import is_accepted, text_at
 from evaluator.kernels.text.prediction_strings import COMMA
 
 # The usage of an image: it is not scored, it is in the public split, or it is in the private split.
@@ -87,8 +87,8 @@ def next_image(data, at, truth, state):
     image : int64
         Code of the image; -1 if the image is not in the ground truth.
     at : int64
-        Offset of the image's predictions; 0 if the line has special syntax, such as quotes, or the image already has a
-        row.
+        Offset of the image's predictions; 0 if the line has special syntax, such as quotes, if the image already has a
+        row, or if it is unknown and unknown images are defects.
     """
     image, end, image_hash = text_at(data, at, truth.images)
     if byte_at(data, end) != COMMA:
@@ -99,7 +99,7 @@ def next_image(data, at, truth, state):
             return image, 0
         state.named[image] = 1
         return image, end + 1
-    if truth.closed[0] or not is_plain(data, at, end):
+    if not is_accepted(data, at, end, image, truth.closed[0]):
         return image, 0
     state.unknown_image_hashes[state.counts[UNKNOWN_IMAGE_HASHES]] = image_hash
     state.counts[UNKNOWN_IMAGE_HASHES] += 1

@@ -72,7 +72,7 @@ def _add_again(weights, rows, begin, end, is_kept, counts, total):
 
 
 @inlined
-def _place_of(kept, step, entries):
+def _index_of(kept, step, entries):
     """Return the index in ``kept`` of the sums of a step that ends after the given number of entries of its curve.
 
     The last index is scratch memory. All steps that end beyond the first :data:`KEPT_ENTRIES` entries use it.
@@ -132,7 +132,7 @@ def _areas(weights, rows, ends, firsts, partial_weight, envelope, kept, state, f
         bottom = begin
         first = firsts[curve]
         for step in range(first, firsts[curve + 1]):
-            sums = kept[_place_of(kept, step - first, ends[step, 2] - bottom)]
+            sums = kept[_index_of(kept, step - first, ends[step, 2] - bottom)]
             _add(weights, rows, begin, ends[step, 0], sums[0], state[FULL])
             _add(weights, rows, ends[step, 0], ends[step, 1], sums[1], state[PARTIAL])
             _add(weights, rows, ends[step, 1], ends[step, 2], sums[2], state[FALSE])
@@ -140,7 +140,7 @@ def _areas(weights, rows, ends, firsts, partial_weight, envelope, kept, state, f
         begin = bottom
         for step in range(first, firsts[curve + 1]):
             is_kept = ends[step, 2] - bottom <= KEPT_ENTRIES
-            sums = kept[_place_of(kept, step - first, ends[step, 2] - bottom)]
+            sums = kept[_index_of(kept, step - first, ends[step, 2] - bottom)]
             state[RUN:] = 0.0
             _add_again(weights, rows, begin, ends[step, 0], is_kept, sums[0], state[RUN])
             _add_again(weights, rows, ends[step, 0], ends[step, 1], is_kept, sums[1], state[PARTIAL_RUN])

@@ -19,8 +19,8 @@ CODES = 1 << CODE_BITS
 # Roles of an entry of a precision/recall curve: it is left out, or it is a true positive, a false positive or a true
 # positive with a reduced weight. PARTIAL is the role of a matched group-of box, whose weight is a parameter of
 # the track.
-LEFT_OUT, TRUE, FALSE, PARTIAL = range(4)
-ROLES = 4
+TRUE, FALSE, PARTIAL, LEFT_OUT = range(4)
+COUNTED = 3  # Entries with the first three roles are counted.
 LANES = 16  # Number of variants that are computed at once.
 
 SIGN = np.uint64(1 << 63)
@@ -127,7 +127,7 @@ def _find_points(keys, codes, steps, can_hit, partial_weight, variants, counts, 
     for entry in range(len(keys) - 1, -1, -1):
         code = np.uint64(codes[np.uint64(entry)])
         pending |= can_hit[code]
-        for count in range(ROLES * LANES):
+        for count in range(COUNTED * LANES):
             counts[count] += steps[code, count]
         if not pending or (entry > 0 and keys[np.uint64(entry - 1)] == keys[np.uint64(entry)]):
             continue
@@ -176,7 +176,7 @@ def areas_of_variants(
     positives : float64 array of shape (variants, curves), above 0
     partial_weight : float64
         The amount that an entry with the role PARTIAL adds to the true positives.
-    counts, points : int32 arrays of shapes (ROLES × LANES,) and (2, LANES)
+    counts, points : int32 arrays of shapes (COUNTED × LANES,) and (2, LANES)
         Scratch memory.
     true, precisions : float64 arrays of shape (min(LANES, variants), M + 1)
         Scratch memory; M is the result of :func:`most_hits`.
@@ -206,18 +206,18 @@ def steps_of(roles: NDArray[np.uint8]) -> tuple[NDArray[np.int32], NDArray[np.bo
 
     Returns
     -------
-    steps : int32 array of shape (chunks, CODES, ROLES × LANES)
+    steps : int32 array of shape (chunks, CODES, COUNTED × LANES)
         1 if the code has the role in the variant, otherwise 0. The last axis is role × LANES, plus the number of the
-        variant in its chunk.
+        variant in its chunk. LEFT_OUT has no elements.
     can_hit : bool array of shape (CODES,)
     """
     chunks = -(-len(roles) // LANES)
     padded = np.full((chunks * LANES, CODES), LEFT_OUT, np.uint8)
     padded[: len(roles)] = roles
     by_code = padded.reshape(chunks, LANES, CODES).transpose(0, 2, 1)[:, :, None]
-    steps: NDArray[np.int32] = (by_code == np.arange(ROLES)[:, None]).astype(np.int32)
+    steps: NDArray[np.int32] = (by_code == np.arange(COUNTED)[:, None]).astype(np.int32)
     can_hit: NDArray[np.bool_] = ((roles == TRUE) | (roles == PARTIAL)).any(axis=0)
-    return np.ascontiguousarray(steps.reshape(chunks, CODES, ROLES * LANES)), can_hit
+    return np.ascontiguousarray(steps.reshape(chunks, CODES, COUNTED * LANES)), can_hit
 
 
 @kernel(
@@ -280,8 +280,8 @@ def keep_corners(points, confidences, recalls, precisions):
         is_kept = (precision > highest) | (point == 0)
         start -= is_kept
         # A point that is not kept is overwritten by the next one.
-        place = np.uint64(start if is_kept else start - 1)
-        confidences[place], recalls[place] = confidences[np.uint64(point)], recalls[np.uint64(point)]
-        precisions[place] = precision
+        at = np.uint64(start if is_kept else start - 1)
+        confidences[at], recalls[at] = confidences[np.uint64(point)], recalls[np.uint64(point)]
+        precisions[at] = precision
         highest = max(highest, precision)
     return start

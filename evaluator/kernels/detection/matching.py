@@ -151,11 +151,7 @@ def match_detection(truth, state, offsets, threshold, image, position, confidenc
 
 @inlined
 def collect(state, image, label, confidence, coordinates):
-    """Store a prediction, so that it can be matched later.
-
-    Predictions are stored if their image has more than 10,000 predictions (see :mod:`.overfull`), or if the score is to
-    be explained.
-    """
+    """Store a prediction, so that it can be matched later; see ``DetectionState.collects``."""
     at = state.counts[COLLECTED]
     state.collected_images[at], state.collected_labels[at] = image, label
     state.collected[at, 0] = confidence
@@ -194,7 +190,7 @@ def add_prediction(truth, state, offsets, threshold, image, label, position, con
     """Match one prediction in an image of the ground truth. If ``state.collects`` requires it, store it instead.
 
     If ``truth.ancestors`` is not empty, copies of the prediction are matched or stored as predictions of the ancestors
-    of its class. If the score is to be explained, the copies are made later.
+    of its class. If all predictions of the image are stored, the caller makes the copies later.
 
     ``position`` is -1 if the class is not verified in the image; ``label`` is -1 if the label is not in the ground
     truth. If an image turns out to have more than 10,000 predictions while the file is read, its remaining predictions

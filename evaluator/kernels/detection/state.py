@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 from evaluator.kernels import CROWD
 from evaluator.kernels.curves.average_precision import MISS
 from evaluator.kernels.jit import inlined, read_only
-from evaluator.kernels.reading import ENTRIES, IGNORED, PRIVATE
+from evaluator.kernels.reading import ENTRIES, IGNORED, NEGATIVE, PRIVATE
 from evaluator.kernels.text.lookup import INDEX, TextIndex
 
 MAX_PER_IMAGE_AND_CLASS = 10_000
 # Indices in the array ``counts``: the numbers of collected predictions and of claimed boxes. Lower indices are defined
 # in evaluator.kernels.reading.
-COLLECTED, CLAIMED = 11, 12
-COUNTS = 13
+COLLECTED, CLAIMED = NEGATIVE + 1, NEGATIVE + 2
+COUNTS = CLAIMED + 1
 # Value of ``group_kind`` if group-of boxes have weight 0 and therefore get no curve entries.
 NO_ENTRY = -1
 # Values of the elements of ``DetectionState.collects``, which determine the predictions that are stored.
@@ -113,9 +113,10 @@ class DetectionState(NamedTuple):
     image_predictions : int32 array of shape (images,)
         Number of predictions read so far for each image.
     collects : uint8 array of shape (images,), read-only
-        Which predictions of each image are stored instead of being matched. WITH_AREA stands for all predictions whose
-        box has an area, and is used for images with more than 10,000 predictions (see
-        :mod:`evaluator.kernels.detection.overfull`). ALL_OF_IMAGE is used if the score is to be explained.
+        Which predictions of each image are stored instead of being matched. WITH_AREA stands for those whose box has an
+        area and whose confidence is valid. It is used for images with more than 10,000 predictions (see
+        :mod:`evaluator.kernels.detection.overfull`) and, with the rules of FiftyOne, for all images. ALL_OF_IMAGE is
+        used if the score is to be explained.
     unknown_image_hashes : uint64 array
         Hashes of image ids that are not in the ground truth; their number is ``counts[UNKNOWN_IMAGE_HASHES]``.
     class_positions : int32 array of shape (labels + 1,)

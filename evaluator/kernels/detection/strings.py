@@ -8,9 +8,7 @@ from evaluator.kernels.detection.matching import clear_class_positions, finish_i
 from evaluator.kernels.detection.state import STATE, TRUTH, offsets_of
 from evaluator.kernels.jit import inlined, kernel
 from evaluator.kernels.reading import DONE, NOT_PLAIN, PREDICTIONS, UNKNOWN_LABELS, next_image
-from evaluator.kernels.text.bits import byte_at
 from evaluator.kernels.text.csv_blocks import BATCH
-from evaluator.kernels.text.prediction_strings import LINE_FEED, RETURN, after_blanks, after_line
 from evaluator.kernels.text.string_batches import read_predictions
 
 # A prediction is LabelName Score XMin YMin XMax YMax. The kinds are those of evaluator.kernels.detection.batches.
@@ -41,12 +39,9 @@ def _read_string(data, at, batch, truth, state, threshold, image, offsets):
     """
     indexes = truth.images, truth.labels
     while True:
-        at = after_blanks(data, at)
-        if byte_at(data, at) == LINE_FEED or byte_at(data, at) == RETURN:
-            return after_line(data, at)
         rows, at = read_predictions(data, at, indexes, truth.closed, KIND_OF_TOKEN, TOKEN_OF_KIND, batch)
         if rows == 0 or at == 0:
-            return 0
+            return at
         state.counts[PREDICTIONS] += rows
         if image >= 0:
             _find_positions(truth, state, batch, rows, image)

@@ -35,14 +35,14 @@ from evaluator.kernels.relationships.explaining import explain
 from evaluator.kernels.relationships.state import CANDIDATE_NUMBERS, STATE, UNKNOWN_RELATIONS
 from evaluator.kernels.text.csv_blocks import position_in
 
-# Results of verifying a label in an image: not verified, verified as present, or verified as absent.
-UNVERIFIED, PRESENT, ABSENT = 0, 1, 2
+# Whether a label is verified in an image and, if so, whether a triplet of the image has it.
+UNVERIFIED, IN_TRIPLET, NEGATIVE_LABEL = 0, 1, 2
 # No triplet has this key. The key of a triplet encodes its image, its two labels and its relation as one number.
 NO_KEY = np.int64(-1)
 # In a sorted array, a binary search stops when at most this many values are left.
 COMPARED_AT_ONCE = 16
-# Values of :func:`place_of` for a pair that no triplet can match, and for a pair that is not scored.
-NOWHERE, NOT_SCORED = np.int64(-1), np.int64(-2)
+# Values of :func:`first_triplet_of` for a pair that no triplet can match, and for a pair that is not scored.
+NO_TRIPLET, NOT_SCORED = np.int64(-1), np.int64(-2)
 
 
 @inlined
@@ -66,37 +66,35 @@ def _first_not_below(values, first, stop, wanted):
 
 @inlined
 def _verification(truth, image, label):
-    """Return how annotators verified a label in an image: UNVERIFIED, PRESENT or ABSENT."""
+    """Return whether a label is verified in an image: UNVERIFIED, IN_TRIPLET or NEGATIVE_LABEL."""
     first, stop = np.int64(truth.verified_from[image]), np.int64(truth.verified_from[image + 1])
     at = position_in(truth.verified_labels, first, stop, label, truth.search_steps)
-    return PRESENT + np.int64(truth.absent[np.uint64(at)]) if at >= 0 else UNVERIFIED
+    return IN_TRIPLET + np.int64(truth.negative[np.uint64(at)]) if at >= 0 else UNVERIFIED
 
 
 @inlined
 def _is_scored(truth, image, one, two):
-    """Return whether a pair is scored: both labels are verified in the image, or one label is verified as absent."""
+    """Return whether a pair is scored: both labels are verified in the image, or one of them is negative."""
     if one < 0 or two < 0:
         return False
     first, second = _verification(truth, image, one), _verification(truth, image, two)
-    return (first != UNVERIFIED and second != UNVERIFIED) or first == ABSENT or second == ABSENT
+    return (first != UNVERIFIED and second != UNVERIFIED) or first == NEGATIVE_LABEL or second == NEGATIVE_LABEL
 
 
 @inlined
-def place_of(truth, image, labels, relation):
+def first_triplet_of(truth, image, codes):
     """Return the index of the first triplet with the image, the labels and the relation of a pair.
 
-    The result is NOWHERE if there is no such triplet, and NOT_SCORED if the pair is not scored. The search is done
+    The result is NO_TRIPLET if there is no such triplet, and NOT_SCORED if the pair is not scored. The search is done
     even if the pair is not scored or the image has no triplets. Otherwise, the scoring time would reveal which pairs
     are scored, and which images have triplets.
 
     Parameters
     ----------
-    labels : (int64, int64)
-        -1 for a label that is not in the ground truth.
-    relation : int64
-        -1 for a relation that is not in the ground truth.
+    codes : three int64
+        The codes of both labels and the relation, -1 for those that are not in the ground truth.
     """
-    one, two = labels
+    one, two, relation = codes
     known, kinds = len(truth.labels.starts) - 1, len(truth.relations.starts) - 1
     is_scored = _is_scored(truth, image, one, two)
     key = ((image * known + one) * known + two) * (kinds + 1) + relation if is_scored and relation >= 0 else NO_KEY
@@ -106,24 +104,24 @@ def place_of(truth, image, labels, relation):
     at = _first_not_below(truth.triplets, first, stop, key)
     if at < stop and truth.triplets[np.uint64(at)] == key:
         return at
-    return NOWHERE if is_scored else NOT_SCORED
+    return NO_TRIPLET if is_scored else NOT_SCORED
 
 
 @inlined
-def _match(truth, state, threshold, entry, place, confidence, coordinates):
+def _match(truth, state, threshold, entry, first_triplet, confidence, coordinates):
     """Let a predicted pair claim the triplet and the phrase that it overlaps most.
 
     The pair is compared only with the triplets that have its image, labels and relation, the first of which has the
-    index ``place``. If there are none (``place`` is negative), it is compared with an arbitrary triplet. Otherwise, the
-    scoring time would reveal which triplets exist. For the same reason, a pair that hits no triplet or no phrase claims
-    an additional candidate instead, see ``state.best_candidates``.
+    index ``first_triplet``. If there are none (the index is negative), it is compared with an arbitrary triplet.
+    Otherwise, the scoring time would reveal which triplets exist. For the same reason, a pair that hits no triplet or
+    no phrase claims an additional candidate instead, see ``state.best_candidates``.
 
     Return the index of the triplet, and the overlap with it.
     """
     first, second = as_float32(coordinates, 0), as_float32(coordinates, 4)
     around, triplets = enclosing(first, second), len(truth.triplets)
-    begin = max(place, 0)
-    key, stop = truth.triplets[begin] if place >= 0 else NO_KEY, begin + 1
+    begin = max(first_triplet, 0)
+    key, stop = truth.triplets[begin] if first_triplet >= 0 else NO_KEY, begin + 1
     best, highest, best_phrase, highest_phrase = begin, 0.0, begin, 0.0
     while stop < triplets and truth.triplets[stop] == key:
         stop += 1
@@ -133,9 +131,9 @@ def _match(truth, state, threshold, entry, place, confidence, coordinates):
         overlap = float32_iou(around, enclosing(coordinates_of(truth.first, at), coordinates_of(truth.second, at)))
         best_phrase, highest_phrase = (at, overlap) if overlap > highest_phrase else (best_phrase, highest_phrase)
     no_phrase = len(state.best_candidates) - 1
-    target = best if (place >= 0) & (highest >= threshold) else no_phrase - 1
+    target = best if (first_triplet >= 0) & (highest >= threshold) else no_phrase - 1
     claim(state, target, entry, confidence, highest, coordinates)
-    target = triplets + best_phrase if (place >= 0) & (highest_phrase >= threshold) else no_phrase
+    target = triplets + best_phrase if (first_triplet >= 0) & (highest_phrase >= threshold) else no_phrase
     claim(state, target, entry, confidence, highest_phrase, coordinates)
     return best, highest
 
@@ -171,7 +169,7 @@ def _keep(state, entry, labels, confidence, coordinates):
 
 
 @inlined
-def add_prediction(truth, state, threshold, image, labels, relation, place, confidence, coordinates):
+def add_prediction(truth, state, threshold, image, codes, first_triplet, confidence, coordinates):
     """Match one predicted pair in an image of the ground truth, and append its entry to a precision/recall curve.
 
     A pair that is not scored has an entry only if it is not among the first ``CROWD`` pairs of its image, or if the
@@ -179,10 +177,10 @@ def add_prediction(truth, state, threshold, image, labels, relation, place, conf
 
     Parameters
     ----------
-    labels, relation
-        As for :func:`place_of`.
-    place : int64
-        The result of :func:`place_of`.
+    codes
+        As for :func:`first_triplet_of`.
+    first_triplet : int64
+        The result of :func:`first_triplet_of`.
     coordinates : eight float64
         XMin, XMax, YMin, YMax of the first box, then of the second.
 
@@ -193,17 +191,17 @@ def add_prediction(truth, state, threshold, image, labels, relation, place, conf
     if not confidence >= 0:
         return NEGATIVE_CONFIDENCE
     _count_unusual(state.counts, confidence, coordinates, threshold)
-    one, two = labels
+    one, two, relation = codes
     state.counts[UNKNOWN_RELATIONS] += relation < 0
     state.counts[UNKNOWN_LABELS] += one < 0 or two < 0
     state.image_predictions[image] += 1
-    is_scored, explains = place != NOT_SCORED, len(state.outcomes) > 0
+    is_scored, explains = first_triplet != NOT_SCORED, len(state.outcomes) > 0
     if not is_scored and not explains and state.image_predictions[image] <= CROWD:
         return DONE
     entry = state.counts[ENTRIES]
     state.counts[ENTRIES] = entry + 1
     if len(state.numbers):
-        _keep(state, entry, labels, confidence, coordinates)
+        _keep(state, entry, (one, two), confidence, coordinates)
     confidence += 0.0  # Add zero to turn -0.0 into 0.0, because entries are sorted by the bits of their confidences.
     kinds = len(truth.relations.starts) - 1
     state.confidences[entry] = confidence
@@ -211,12 +209,11 @@ def add_prediction(truth, state, threshold, image, labels, relation, place, conf
     state.relations[entry] = relation if relation >= 0 else kinds
     if not is_scored or truth.usage[image] == IGNORED:
         state.relations[entry] += kinds + 1
-    exact = place, 0.0
-    if place >= 0 or (state.image_predictions[image] > CROWD and len(truth.triplets) > 0):
-        overlap = _match(truth, state, threshold, entry, place, confidence, coordinates)
-        exact = overlap if place >= 0 else exact
+    exact = first_triplet, 0.0
+    if first_triplet >= 0 or (state.image_predictions[image] > CROWD and len(truth.triplets) > 0):
+        nearest = _match(truth, state, threshold, entry, first_triplet, confidence, coordinates)
+        exact = nearest if first_triplet >= 0 else exact
     if explains:
-        codes = np.int64(one), np.int64(two), np.int64(relation)
         explain(truth, state, threshold, entry, is_scored, codes, exact, confidence, coordinates)
     return DONE
 

@@ -51,9 +51,9 @@ def read_rows(data, at, stop, kind_of_cell, cell_of_kind, batch, truth, state, t
     closed = truth.closed[0], truth.closed[1], truth.closed[1], truth.closed[2]
     while at < stop:
         rows, at = read_batch(data, at, stop, indexes, closed, CELLS, kind_of_cell, cell_of_kind, batch)
+        if at == 0:
+            return NOT_PLAIN
         status = _add_batch(truth, state, threshold, batch, rows)
         if status != DONE:
             return status
-        if at == 0:
-            return NOT_PLAIN
     return DONE

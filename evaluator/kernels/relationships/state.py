@@ -7,12 +7,13 @@ from numba import types
 from numpy.typing import NDArray
 
 from evaluator.kernels.jit import read_only
+from evaluator.kernels.reading import NEGATIVE
 from evaluator.kernels.text.lookup import INDEX, TextIndex
 
 # Index of the number of unknown relations in the array ``counts``. Lower indices are defined in
 # evaluator.kernels.reading.
-UNKNOWN_RELATIONS = 10
-COUNTS = 11
+UNKNOWN_RELATIONS = NEGATIVE + 1
+COUNTS = UNKNOWN_RELATIONS + 1
 # Number of values in each row of ``best_candidates``: confidence, overlap, coordinates of both boxes. There is one more
 # value, which encodes the labels and the relation, if the score is to be explained.
 CANDIDATE_NUMBERS = 10
@@ -37,8 +38,9 @@ class KernelTruth(NamedTuple):
     search_steps : int64
         Number of steps to search the verified labels of an image; see
         :func:`evaluator.kernels.text.csv_blocks.searchable`.
-    absent : uint8 array
-        1 for each verified label that is absent, 0 for each that is present.
+    negative : uint8 array of shape (V,)
+        1 for each negative label: ``image_labels.csv`` has a row for it, with any confidence, but no triplet of the
+        image has it. 0 for a label that a triplet of the image has.
     triplets_from : int32 array of shape (images + 1,)
         Index of the first triplet of each image.
     triplets : int64 array of shape (M,), ascending
@@ -57,7 +59,7 @@ class KernelTruth(NamedTuple):
     verified_from: NDArray[np.int32]
     verified_labels: NDArray[np.int32]
     search_steps: int
-    absent: NDArray[np.uint8]
+    negative: NDArray[np.uint8]
     triplets_from: NDArray[np.int32]
     triplets: NDArray[np.int64]
     first: NDArray[np.float32]

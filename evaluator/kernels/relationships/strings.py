@@ -1,15 +1,12 @@
 """Reads relationships in the Kaggle layout: ``ImageId,PredictionString``, one image per line."""
 
-import numpy as np
 from numba import types
 
 from evaluator.kernels.jit import inlined, kernel
 from evaluator.kernels.reading import DONE, NOT_PLAIN, PREDICTIONS, next_image
 from evaluator.kernels.relationships.batches import IMAGE, match_batch
 from evaluator.kernels.relationships.state import STATE, TRUTH
-from evaluator.kernels.text.bits import byte_at
 from evaluator.kernels.text.csv_blocks import BATCH
-from evaluator.kernels.text.prediction_strings import LINE_FEED, RETURN, after_blanks, after_line
 from evaluator.kernels.text.string_batches import read_predictions
 
 # A prediction is Score Label1 XMin1 YMin1 XMax1 YMax1 Label2 XMin2 YMin2 XMax2 YMax2 RelationLabel. The kinds are those
@@ -27,19 +24,15 @@ def _read_string(data, at, batch, truth, state, threshold, image):
     indexes = truth.images, truth.labels, truth.labels, truth.relations
     closed = truth.closed[0], truth.closed[1], truth.closed[1], truth.closed[2]
     batch.codes[IMAGE] = image
-    status = DONE
-    while status == DONE:
-        at = after_blanks(data, at)
-        if byte_at(data, at) == LINE_FEED or byte_at(data, at) == RETURN:
-            at = after_line(data, at)
-            return (DONE if at else NOT_PLAIN), at
+    while True:
         rows, at = read_predictions(data, at, indexes, closed, KIND_OF_TOKEN, TOKEN_OF_KIND, batch)
         if rows == 0 or at == 0:
-            return NOT_PLAIN, np.int64(0)
+            return (DONE if at else NOT_PLAIN), at
         state.counts[PREDICTIONS] += rows
         if image >= 0:
             status = match_batch(truth, state, threshold, batch, rows)
-    return status, at
+            if status != DONE:
+                return status, at
 
 
 @kernel(types.uint8[::1], types.int64, types.int64, BATCH, TRUTH, STATE, types.float64)

@@ -8,7 +8,7 @@ they cannot read the cell: it is not a number, or not in plain syntax, for examp
 from evaluator.kernels.jit import inlined, subroutine
 from evaluator.kernels.text.bits import byte_at
 from evaluator.kernels.text.decimals import long_number_at, number_at, short_number_at
-from evaluator.kernels.text.prediction_strings import COMMA, LINE_FEED, RETURN, after_blanks
+from evaluator.kernels.text.prediction_strings import COMMA, LINE_FEED, after_blanks, after_line
 
 
 @subroutine
@@ -17,11 +17,9 @@ def cell_end(data, at, last):
 
     The offset is 0 if there is no comma or line ending at ``at``.
     """
-    if not last:
-        return at + 1 if byte_at(data, at) == COMMA else 0
-    if byte_at(data, at) == RETURN:
-        at += 1
-    return at + 1 if byte_at(data, at) == LINE_FEED else 0
+    if last:
+        return after_line(data, at)
+    return at + 1 if byte_at(data, at) == COMMA else 0
 
 
 @subroutine

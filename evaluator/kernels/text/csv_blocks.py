@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from evaluator.kernels.jit import inlined, subroutine
 from evaluator.kernels.text.bits import bits_set_in, byte_at, prefetch, short_words, trailing_zeros
 from evaluator.kernels.text.decimals import long_number, number_at, short_number
-from evaluator.kernels.text.lookup import EMPTY, UNDECIDED, code_of_short, is_plain, text_at
+from evaluator.kernels.text.lookup import EMPTY, UNDECIDED, code_of_short, is_accepted, text_at
 from evaluator.kernels.text.vectors import (
     AHEAD,
     COMMA,
@@ -171,6 +171,7 @@ def numbers_of(data, ends, first, step, values):
     values : float64 array
         Receives the numbers; its length is the number of cells to read.
     """
+    # The first cell decides which notation is tried first. A cell of at most 10 characters has at most 8 decimals.
     if ends[first + 1] - ends[first] <= 11:
         all_read = _read_cells(data, ends, first, step, values, four_numbers, short_number)
     else:
@@ -185,7 +186,7 @@ def _code_of_any(data, begin, end, index, closed):
     :func:`codes_of` explains which strings are accepted.
     """
     code, text_end, _ = text_at(data, begin, index)
-    return code, text_end == end and (code >= 0 or not (closed or not is_plain(data, begin, end)))
+    return code, text_end == end and is_accepted(data, begin, end, code, closed)
 
 
 @subroutine
@@ -222,7 +223,7 @@ def codes_of(data, ends, first, step, index, closed, codes):
             if code == UNDECIDED:
                 code, accepted = _code_of_any(data, begin, begin + size, index, closed)
             elif code == EMPTY:
-                accepted = not closed and is_plain(data, begin, begin + size)
+                accepted = is_accepted(data, begin, begin + size, code, closed)
             if not accepted:
                 return False
         codes[np.uint64(row)] = code
@@ -230,7 +231,7 @@ def codes_of(data, ends, first, step, index, closed, codes):
 
 
 class Batch(NamedTuple):
-    """Per-thread scratch memory for predictions that have been read but not yet matched.
+    """Per-thread scratch memory for predictions that have been read but not yet matched. Each is a row of the batch.
 
     Attributes
     ----------
@@ -239,8 +240,9 @@ class Batch(NamedTuple):
     codes : int64 array of shape (texts, BATCH_ROWS)
     positions : int64 array of shape (BATCH_ROWS,)
         For detections, position of each prediction's class in ``KernelTruth.verified``, -1 if the class is not verified
-        in the image. For relationships, result of :func:`evaluator.kernels.relationships.matching.place_of`. For
-        image-level labels, position in :attr:`evaluator.kernels.classification.state.ClassificationState.highest`.
+        in the image. For relationships, result of
+        :func:`evaluator.kernels.relationships.matching.first_triplet_of`. For image-level labels, position in
+        :attr:`evaluator.kernels.classification.state.ClassificationState.highest`.
     numbers : float64 array of shape (numbers, BATCH_ROWS)
     usual : bool array of shape (BATCH_ROWS,)
         For detections, whether the values of each row are usual.

@@ -7,7 +7,7 @@ have its columns in any order.
 from evaluator.kernels.jit import inlined, subroutine
 from evaluator.kernels.text.cells import cell_end, cell_number_at
 from evaluator.kernels.text.csv_blocks import codes_of, find_cell_ends, follows, numbers_of
-from evaluator.kernels.text.lookup import is_plain, text_at
+from evaluator.kernels.text.lookup import is_accepted, text_at
 from evaluator.kernels.text.prediction_strings import COMMA, LINE_FEED
 
 
@@ -25,7 +25,7 @@ def _read_row(data, at, indexes, closed, kind_of_cell, batch, row):
             batch.numbers[kind - texts, row], at = cell_number_at(data, at, last)
         else:
             code, end, _ = text_at(data, at, indexes[kind])
-            if code < 0 and (closed[kind] or not is_plain(data, at, end)):
+            if not is_accepted(data, at, end, code, closed[kind]):
                 return 0
             batch.codes[kind, row] = code
             at = cell_end(data, end, last)

@@ -12,7 +12,7 @@ from numba import types
 from numpy.typing import NDArray
 
 from evaluator.kernels.jit import inlined, kernel, read_only, subroutine
-from evaluator.kernels.text.bits import first_bytes, prefetch, short_words, text_bytes_in, word_at
+from evaluator.kernels.text.bits import first_bytes, prefetch, text_bytes_in, word_at
 
 # The multiplier of the hash function is 2**64 divided by the golden ratio (Knuth's multiplicative hashing).
 HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
@@ -212,27 +212,10 @@ def prefetch_slot(data, at, index):
     prefetch(index.slots, slot_of(hashed(HASH_MULTIPLIER, one, two), index.slots))
 
 
-@subroutine
-def _code_of_any(data, begin, index):
-    return text_at(data, begin, index)[0]
-
-
 @inlined
-def code_of(data, begin, end, index):
-    """Return the code of the string ``data[begin:end]``, which must not be empty; -1 if it is not in the index."""
-    one, two = short_words(data, begin, min(end - begin, 16))
-    code = code_of_short(one, two, end - begin, index)
-    return code if code != UNDECIDED else _code_of_any(data, begin, index)
-
-
-@inlined
-def after_text(data, at):
-    """Return the offset of the first blank, comma or control character from ``at`` on."""
-    count = text_bytes_in(word_at(data, at))
-    while count == 8:
-        at += 8
-        count = text_bytes_in(word_at(data, at))
-    return at + count
+def is_accepted(data, begin, end, code, closed):
+    """Return whether a string is in the index (its code is not negative), or may be unknown and is in plain syntax."""
+    return code >= 0 or (not closed and is_plain(data, begin, end))
 
 
 @kernel(read_only(types.uint8), INDEX, types.int64[::1])

@@ -37,8 +37,6 @@ def _any_token_number_at(data, at):
 
     The offset is that of the next token or the line end, or of a blank before it.
     """
-    if at == 0:
-        return 0.0, 0
     value, end = long_number_at(data, at, BLANK)
     if end > 0:
         return value, end

@@ -9,13 +9,14 @@ import numpy as np
 from evaluator.kernels.jit import inlined, subroutine
 from evaluator.kernels.text.bits import byte_at
 from evaluator.kernels.text.csv_blocks import BATCH_ROWS, codes_of, numbers_of
-from evaluator.kernels.text.lookup import after_text, code_of, is_plain, prefetch_slot
+from evaluator.kernels.text.lookup import is_accepted, prefetch_slot, text_at
 from evaluator.kernels.text.prediction_strings import (
     BLANK,
     LINE_FEED,
     RETURN,
     TAB,
     after_blanks,
+    after_line,
     token_ends_at,
     token_number_at,
 )
@@ -66,12 +67,11 @@ def _plain_predictions_at(data, at, indexes, closed, tokens, token_of_kind, batc
 def _text_at(data, at, index, closed, last):
     """Look up a text token. Return its code and the offset after it, which is 0 if the token is not accepted."""
     begin = after_blanks(data, at)
-    end = after_text(data, begin)
+    code, end, _ = text_at(data, begin, index)
     byte = byte_at(data, end)
     if end == begin or not (byte in (BLANK, TAB) or (last and byte in (LINE_FEED, RETURN))):
         return np.int64(-1), np.int64(0)
-    code = code_of(data, begin, end, index)
-    return code, end if code >= 0 or not (closed or not is_plain(data, begin, end)) else np.int64(0)
+    return code, end if is_accepted(data, begin, end, code, closed) else np.int64(0)
 
 
 @subroutine
@@ -101,14 +101,15 @@ def _any_predictions_at(data, at, indexes, closed, kind_of_token, batch):
 def read_predictions(data, at, indexes, closed, kind_of_token, token_of_kind, batch):
     """Fill a batch with the next predictions of a line. Return their number and the offset after them.
 
-    The offset is 0 if a prediction cannot be read by a kernel.
+    At the end of the line, the number is 0, and the offset is that of the next line. The offset is 0 if the line cannot
+    be read by a kernel.
 
     Parameters
     ----------
     data : uint8 array
         Must be readable for 96 bytes beyond the end of the line.
     at : int64
-        Offset of the first prediction, of which there must be one.
+        Offset of the next prediction, of blanks before it, or of the end of the line.
     indexes : tuple of TextIndex
         The hash table for each kind of text; the first one is that of images.
     closed : bool array, or tuple of bool
@@ -120,6 +121,9 @@ def read_predictions(data, at, indexes, closed, kind_of_token, token_of_kind, ba
     batch : Batch
         The codes of kind 0, the image, are not changed.
     """
+    at = after_blanks(data, at)
+    if byte_at(data, at) == LINE_FEED or byte_at(data, at) == RETURN:
+        return np.int64(0), after_line(data, at)
     rows, after = _plain_predictions_at(data, at, indexes, closed, len(kind_of_token), token_of_kind, batch)
     if rows == 0:
         return _any_predictions_at(data, at, indexes, closed, kind_of_token, batch)

@@ -106,16 +106,20 @@ def _compare_with_own_groups(truth, hierarchy, overlaps, row, position, coordina
 
 
 @inlined
-def _mark_own(hierarchy, overlaps, at, label, set_bit):
-    """Set the bit of an annotated box in ``own_boxes``, for its class and for all classes above it.
-
-    If ``set_bit`` is false, clear the words that contain these bits. They have only bits of boxes of the same image.
-    """
+def _set_own(hierarchy, own_boxes, at, label):
+    """Set the bit of an annotated box for its class and for all classes above it."""
     word, bit = at >> 6, np.uint64(1) << np.uint64(at & 63)
-    overlaps.own_boxes[label, word] = overlaps.own_boxes[label, word] | bit if set_bit else np.uint64(0)
+    own_boxes[label, word] |= bit
     for ancestor in range(hierarchy.ancestors_from[label], hierarchy.ancestors_from[label + 1]):
-        above = hierarchy.ancestors[ancestor]
-        overlaps.own_boxes[above, word] = overlaps.own_boxes[above, word] | bit if set_bit else np.uint64(0)
+        own_boxes[hierarchy.ancestors[ancestor], word] |= bit
+
+
+@inlined
+def _clear_own(hierarchy, own_boxes, at, label):
+    """Clear the words that :func:`_set_own` changed. They have only bits of boxes of the same image."""
+    own_boxes[label, at >> 6] = 0
+    for ancestor in range(hierarchy.ancestors_from[label], hierarchy.ancestors_from[label + 1]):
+        own_boxes[hierarchy.ancestors[ancestor], at >> 6] = 0
 
 
 @inlined
@@ -132,7 +136,7 @@ def set_annotated(truth, hierarchy, overlaps, image):
             overlaps.annotated[edge, at] = truth.boxes[box, edge]
         edges = (truth.boxes[box, 0], truth.boxes[box, 1], truth.boxes[box, 2], truth.boxes[box, 3])
         overlaps.annotated[4, at] = area_of(edges)
-        _mark_own(hierarchy, overlaps, at, np.int64(hierarchy.label_of_box[box]), True)
+        _set_own(hierarchy, overlaps.own_boxes, at, np.int64(hierarchy.label_of_box[box]))
     for at in range(stop - first, stop - first + AT_ONCE):
         overlaps.annotated[:5, at] = 0.0
 
@@ -142,7 +146,8 @@ def clear_annotated(hierarchy, overlaps, image):
     """Clear the bits of ``overlaps.own_boxes`` that :func:`set_annotated` has set."""
     first = np.int64(hierarchy.annotated_from[image])
     for at in range(first, hierarchy.annotated_from[image + 1]):
-        _mark_own(hierarchy, overlaps, at - first, np.int64(hierarchy.label_of_box[hierarchy.annotated[at]]), False)
+        label = np.int64(hierarchy.label_of_box[hierarchy.annotated[at]])
+        _clear_own(hierarchy, overlaps.own_boxes, at - first, label)
 
 
 @inlined

@@ -197,9 +197,8 @@ def merge_threads(readers: Sequence[DetectionReader]) -> None:
         other.state.image_predictions[:] = 0
     if first.header.kaggle:
         require_one_row_per_image(readers)
-        first.match_collected(readers)
-    else:
-        first.match_collected(readers)
+    first.match_collected(readers)
+    if not first.header.kaggle:
         _finish_images(readers, predictions)
 
 

@@ -39,7 +39,7 @@ def kernel_truth(truth: RelationshipsTruth, *, explains: bool = False) -> Kernel
     codes = NO_CODES
     if explains:
         codes = np.stack(truth.keys.decode(truth.triplets), axis=1).astype(np.int32)
-    (labels, steps), absent = derived(truth, "labels and whether they are absent", lambda: _verified(truth))
+    (labels, steps), negative = derived(truth, "labels and whether they are negative", lambda: _verified(truth))
     for array in (closed, codes):
         array.flags.writeable = False
     return KernelTruth(
@@ -51,7 +51,7 @@ def kernel_truth(truth: RelationshipsTruth, *, explains: bool = False) -> Kernel
         verified_from=truth.image_labels_from,
         verified_labels=labels,
         search_steps=steps,
-        absent=absent,
+        negative=negative,
         triplets_from=truth.triplets_from,
         triplets=truth.triplets,
         first=truth.first_boxes,
@@ -65,15 +65,15 @@ def _verified(truth: RelationshipsTruth) -> tuple[tuple[NDArray[np.int32], int],
 
     See :func:`~evaluator.kernels.text.csv_blocks.searchable`.
     """
-    absent = (truth.image_labels & 1).astype(np.uint8)
-    absent.flags.writeable = False
-    return searchable(truth.image_labels >> 1, truth.image_labels_from), absent
+    negative = (truth.image_labels & 1).astype(np.uint8)
+    negative.flags.writeable = False
+    return searchable(truth.image_labels >> 1, truth.image_labels_from), negative
 
 
 def public_kernel_truth(truth: RelationshipsTruth) -> KernelTruth:
     """Return the public parts of a ground truth in the form that the kernels expect.
 
-    Triplets are not public, and neither are verified labels (those known to be present or absent in an image).
+    Triplets are not public, and neither are verified labels.
     """
     images = len(truth.images)
     arrays = {
@@ -81,7 +81,7 @@ def public_kernel_truth(truth: RelationshipsTruth) -> KernelTruth:
         "usage": np.zeros(images, np.int8),
         "verified_from": np.zeros(images + 1, np.int32),
         "verified_labels": np.empty(0, np.int32),
-        "absent": np.empty(0, np.uint8),
+        "negative": np.empty(0, np.uint8),
         "triplets_from": np.zeros(images + 1, np.int32),
         "triplets": np.empty(0, np.int64),
         "first": np.empty((0, 4), np.float32),

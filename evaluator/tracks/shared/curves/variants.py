@@ -4,7 +4,7 @@ An entry is usually a prediction, and has a code that describes its outcome. A v
 positives", assigns a role, such as false positive, to each code; see :mod:`evaluator.kernels.curves.variants`.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +43,7 @@ class CodedCurves:
     ends: NDArray[np.int64]
     by_curve: NDArray[np.int64]
     by_code: NDArray[np.int64]
-    threads: int = field(default=1)
+    threads: int
 
     @classmethod
     def of(cls, segments: Segments, curves: int, *, reported: int, low: int, threads: int) -> "CodedCurves":
@@ -103,7 +103,7 @@ class CodedCurves:
         points = kernels.most_hits(self.codes, self.ends, can_hit) + 1
 
         def new_scratch(_: int) -> tuple[NDArray[np.int32 | np.float64], ...]:
-            counts = np.empty(kernels.ROLES * kernels.LANES, np.int32), np.empty((2, kernels.LANES), np.int32)
+            counts = np.empty(kernels.COUNTED * kernels.LANES, np.int32), np.empty((2, kernels.LANES), np.int32)
             return *counts, *np.empty((2, min(kernels.LANES, len(roles)), points))
 
         def work(scratch: tuple[NDArray[np.int32 | np.float64], ...], first: int, stop: int) -> None:
