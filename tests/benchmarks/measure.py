@@ -58,7 +58,7 @@ def main(track: str, truth: str, file: str, text: str, other: str = "") -> None:
         resources=Resources(threads=options.threads),
     )
     if other:
-        print(json.dumps(compared(request, replace(request, truth=Path(other)))))
+        print(json.dumps(compared(request, replace(request, truth=Path(other)), explained=options.explained)))
         return
     cpu, wall, way = [], [], ""
     for _ in range(options.times):
@@ -69,7 +69,7 @@ def main(track: str, truth: str, file: str, text: str, other: str = "") -> None:
     print(json.dumps({"cpu": min(cpu), "wall": min(wall), "rss": peak(), "way": way}))
 
 
-def compared(one: ScoringRequest, other: ScoringRequest) -> float:
+def compared(one: ScoringRequest, other: ScoringRequest, *, explained: bool) -> float:
     """Return the CPU time of one request, divided by that of another. Short requests are made more often."""
     quotients: list[float] = []
     began = process_time()
@@ -77,7 +77,7 @@ def compared(one: ScoringRequest, other: ScoringRequest) -> float:
         cpu = {}
         for request in (one, other) if len(quotients) % 2 else (other, one):
             before = process_time()
-            score(request)
+            made(request, explained=explained)
             cpu[request.truth] = process_time() - before
         quotients.append(cpu[one.truth] / cpu[other.truth])
     return median(quotients)

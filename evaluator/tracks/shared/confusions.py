@@ -32,8 +32,28 @@ def counted(actual: Codes, predicted: Codes) -> Counts:
     """
     base = int(max(actual.max(initial=0), predicted.max(initial=0))) + 2
     keys, counts = np.unique((actual + 1) * base + predicted + 1, return_counts=True)
-    order = np.argsort(-counts, kind="stable")
-    return keys[order] // base - 1, keys[order] % base - 1, counts[order]
+    return totals(keys // base - 1, keys % base - 1, counts)
+
+
+def totals(actual: Codes, predicted: Codes, times: Codes) -> Counts:
+    """Return each pair of an actual and a predicted class with its sum of ``times``, largest sum first.
+
+    Parameters
+    ----------
+    actual, predicted : int64 arrays of shape (N,)
+        As for :func:`counted`.
+    times : int64 array of shape (N,)
+
+    Examples
+    --------
+    >>> totals(np.array([5, 3, 3]), np.array([NOTHING, 5, 5]), np.array([4, 1, 2]))
+    (array([5, 3]), array([-1,  5]), array([4, 3]))
+    """
+    pairs, index = np.unique(np.stack([actual, predicted]), axis=1, return_inverse=True)
+    sums = np.zeros(pairs.shape[1], np.int64)
+    np.add.at(sums, index, times)
+    order = np.argsort(-sums, kind="stable")
+    return pairs[0, order], pairs[1, order], sums[order]
 
 
 def confused(counts: Counts, labels: Sequence[str]) -> list[ClassRow]:

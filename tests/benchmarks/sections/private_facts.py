@@ -59,7 +59,7 @@ def private_facts() -> Iterator[Row]:
 
 
 def on_fast_path(folder: Path) -> dict[str, Pair]:
-    """Return pairs that kernels score, without and with bootstrap replicates, keyed by name."""
+    """Return pairs that kernels score, without and with bootstrap replicates and explanations, keyed by name."""
     replicates = {"replicates": 1_000, "draws": folder / "draws"}
     found = {}
     tracks = {
@@ -71,6 +71,8 @@ def on_fast_path(folder: Path) -> dict[str, Pair]:
         for name, (one, other, file) in files.items():
             found[name] = Pair(track, (one, other), file, {})
             found[f"{name}, 1,000 replicates"] = Pair(track, (one, other), file, replicates)
+            if track != CLASSIFICATION:
+                found[f"{name}, explained"] = Pair(track, (one, other), file, {"explained": True})
     return found
 
 

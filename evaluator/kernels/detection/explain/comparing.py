@@ -236,18 +236,18 @@ def compare(truth, hierarchy, found, overlaps, offsets, threshold, image, row, c
     """Compare a prediction with the objects of its image, and make it compete for the box that it overlaps most.
 
     The prediction competes only if ``competes`` is true and the overlap reaches the threshold. Predictions of classes
-    that are not verified (as present or absent) in the image are compared too, although they are not scored. Otherwise,
-    the CPU time would reveal their number.
+    that are not verified (as present or absent) in the image or not in the ground truth are compared too, although they
+    are not scored. Otherwise, the CPU time would reveal their number.
     """
-    label = found.labels[row]
-    cap, position = _cap_of(found, row), np.int64(overlaps.class_positions[label]) if label >= 0 else np.int64(-1)
+    label = found.labels[row] if found.labels[row] >= 0 else len(overlaps.class_positions) - 1
+    cap, position = _cap_of(found, row), np.int64(overlaps.class_positions[label])
     for rules in range(2):
         overlaps.ious[rules, row], overlaps.boxes[rules, row] = 0.0, -1
         overlaps.shares[rules, row], overlaps.groups[rules, row] = 0.0, -1
         overlaps.outcomes[rules, row] = UNVERIFIED if rules == ALL_RULES else PLAIN_UNVERIFIED
     overlaps.other_ious[row], overlaps.others[row] = 0.0, -1
     coordinates = coordinates_of(found, row)
-    if cap and label >= 0:
+    if cap:
         _compare_with_others(hierarchy, overlaps, row, image, label, coordinates)
     if cap and position >= 0:
         _compare_with_own_boxes(truth, hierarchy, overlaps, row, position, coordinates)

@@ -10,6 +10,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
+from evaluator.kernels.detection.explain.confusions import CONFUSIONS, Confusions
 from evaluator.kernels.jit import read_only
 
 # Outcomes of the entries of precision/recall curves, with the class hierarchy:
@@ -33,9 +34,6 @@ PRIVATE_CODE, PLAIN_CODE, SIZE_CODE = 16, 32, 128
 # Bits of ``Predictions.caps``. At most 10,000 predictions are scored per image and class. The first bit states whether
 # a prediction is within this limit with the class hierarchy, the second bit states the same without the hierarchy.
 WITHIN_CAP, PLAIN_WITHIN_CAP = 1, 2
-# Indices of the number of curve entries, and of the number of confusions (pairs of predicted and right class), in the
-# array ``Outcomes.counts``.
-WRITTEN, CONFUSIONS = 0, 1
 
 
 class Hierarchy(NamedTuple):
@@ -128,15 +126,15 @@ class Overlaps(NamedTuple):
     group_winners : int64 array of shape (2, groups of one image)
         Index of the most confident prediction that each group-of box absorbs, with and without the class hierarchy; -1
         if there is none.
-    class_positions : int32 array of shape (labels,)
-        As in :class:`evaluator.kernels.detection.state.DetectionState`, without the last element.
+    class_positions : int32 array of shape (labels + 1,)
+        As in :class:`evaluator.kernels.detection.state.DetectionState`.
     annotated : float64 array of shape (6, boxes of one image + AT_ONCE)
         XMin, XMax, YMin, YMax and area of the annotated ordinary boxes of the current image, and their IoU with the
         current prediction.
-    own_boxes : uint64 array of shape (labels, words)
+    own_boxes : uint64 array of shape (labels + 1, words)
         Bit b is set, counted from the lowest bit of the first word, if the annotated box with the index b in the
-        current image counts as a box of the class: it has this class, or one below it. All bits are 0 while no image is
-        being processed.
+        current image counts as a box of the class: it has this class, or one below it. The last row, for unknown
+        labels, has no bits. All bits are 0 while no image is being processed.
     """
 
     boxes: NDArray[np.int64]
@@ -176,14 +174,13 @@ class Outcomes(NamedTuple):
 
     Attributes
     ----------
-    counts : int64 array of shape (2,)
-        Number of elements written to ``entries`` and to ``confusions``.
+    written : int64 array of shape (1,)
+        Number of elements written to ``entries``.
     confidences, entries : float64 and uint32 arrays
         The entries of the precision/recall curves: the confidence, and class × CODES plus the code of the entry, which
         encodes its outcome. There are at most four entries for each prediction.
-    confusions : int64 array
-        For each false positive with the kind of error CLASS: (label of the box × labels + predicted label) × 2, plus 1
-        for a private image; -1 for an image that is not scored.
+    confusions : Confusions
+        The classes of the false positives with the kind of error CLASS, in images that are scored.
     box_kinds : int8 array of shape (M,)
         Kind of error that caused each ordinary box to be missed, NO_ERROR for a box that was hit.
     group_is_found : bool array of shape (G,)
@@ -191,10 +188,10 @@ class Outcomes(NamedTuple):
         0 or, by FiftyOne's rules, with any confidence.
     """
 
-    counts: NDArray[np.int64]
+    written: NDArray[np.int64]
     confidences: NDArray[np.float64]
     entries: NDArray[np.uint32]
-    confusions: NDArray[np.int64]
+    confusions: Confusions
     box_kinds: NDArray[np.int8]
     group_is_found: NDArray[np.bool_]
 
@@ -204,7 +201,7 @@ OUTCOMES_TYPE = types.NamedTuple(
         types.int64[::1],
         types.float64[::1],
         types.uint32[::1],
-        types.int64[::1],
+        CONFUSIONS,
         types.int8[::1],
         types.boolean[::1],
     ),

@@ -18,10 +18,10 @@ from evaluator.kernels.detection.explain.comparing import (
     coordinates_of,
     set_annotated,
 )
+from evaluator.kernels.detection.explain.confusions import NO_CONFUSION, count
 from evaluator.kernels.detection.explain.explained import (
     ABSORBED,
     ARRIVAL,
-    CONFUSIONS,
     FALSE,
     FIXABLE,
     GROUP,
@@ -37,7 +37,6 @@ from evaluator.kernels.detection.explain.explained import (
     PREDICTIONS,
     PRIVATE_CODE,
     SIZE_CODE,
-    WRITTEN,
 )
 from evaluator.kernels.detection.explain.explaining_in_turn import match_image
 from evaluator.kernels.detection.images_in_turn import TURNS
@@ -149,41 +148,43 @@ def _add_entry(truth, outcomes, image, label, confidence, code):
         label = unscored_class(truth, label)
     if truth.usage[image] == PRIVATE:
         code += PRIVATE_CODE
-    at = outcomes.counts[WRITTEN]
+    at = outcomes.written[0]
     # Add zero to turn -0.0 into 0.0, because entries are sorted by the bits of their confidences.
     outcomes.confidences[at] = confidence + 0.0
     outcomes.entries[at] = np.uint32(label * CODES + code)
-    outcomes.counts[WRITTEN] = at + 1
+    outcomes.written[0] = at + 1
 
 
 @inlined
-def _add_confusion(truth, outcomes, image, label, box_label):
-    usage, at = truth.usage[image], outcomes.counts[CONFUSIONS]
-    code = (np.int64(box_label) * (len(truth.labels.starts) - 1) + label) * 2 + np.int64(usage == PRIVATE)
-    outcomes.confusions[at] = code if usage != IGNORED_IMAGE else -1
-    outcomes.counts[CONFUSIONS] = at + 1
+def _confusion_of(truth, image, label, box_label):
+    """Return the code of a confusion (see :class:`.confusions.Confusions`); NO_CONFUSION if the image is not scored."""
+    usage = truth.usage[image]
+    code = (np.int64(box_label) * (len(truth.labels.starts) - 1) + label) * 2 + np.int64(usage == PRIVATE) + 1
+    return code if usage != IGNORED_IMAGE else np.int64(NO_CONFUSION)
 
 
 @inlined
 def _add_prediction(truth, hierarchy, found, overlaps, outcomes, offsets, bounds, image, row):
     """Append the entry of a prediction, with its outcome, to a precision/recall curve.
 
-    If the prediction is a false positive with the kind of error CLASS (wrong class), also append the pair of its
-    predicted class and the right class to the confusions.
+    Also count the pair of its predicted class and the right class if the prediction is a false positive with the kind
+    of error CLASS (wrong class).
     """
     label, coordinates = np.int64(found.labels[row]), coordinates_of(found, row)
     outcome, plain, size = np.int64(overlaps.outcomes[ALL_RULES, row]), np.int64(overlaps.outcomes[PLAIN, row]), 0
+    confusion = np.int64(NO_CONFUSION)
     if outcome == HIT:
         boxes, box = truth.boxes, overlaps.boxes[ALL_RULES, row]
         size = _size((boxes[box, 0], boxes[box, 1], boxes[box, 2], boxes[box, 3]), bounds)
     elif outcome >= FALSE:
         size = _size(coordinates, bounds)
         if outcome == FALSE + CLASS:
-            _add_confusion(truth, outcomes, image, label, hierarchy.label_of_box[overlaps.others[row]])
+            confusion = _confusion_of(truth, image, label, hierarchy.label_of_box[overlaps.others[row]])
         elif outcome == FALSE + LOCALIZATION:
             box = overlaps.boxes[ALL_RULES, row]
             if overlaps.box_winners[FIXED, box - offsets[0]] == row:
                 outcome = FIXABLE
+    count(outcomes.confusions, confusion, 1)
     code = outcome + plain * PLAIN_CODE + size * SIZE_CODE
     _add_entry(truth, outcomes, image, label, found.numbers[row, 0], code)
 

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.kernels.relationships.explaining import ARRIVAL, FALSE, FIXABLE, HIT, IGNORED, OUTCOMES, RELATION
-from evaluator.metrics.average_precision import area_under
 from evaluator.metrics.bootstrap import Areas
 from evaluator.metrics.errors import RELATIONSHIP_KINDS
 from evaluator.report import CurveRow
@@ -52,11 +51,19 @@ class ExplainedCurves:
     def rows(self, split: str) -> list[CurveRow]:
         """Return the rows of the precision/recall curves of a split."""
         kinds = variants.as_relationships(split), variants.as_phrases(split)
+        triplets = self.truth.positives(split).astype(np.float64)
+        of_relations, of_pooled = self.areas(split)
+        areas = [
+            [*of_relation(triplets), *pooled(triplets.sum(keepdims=True))]
+            for of_relation, pooled in zip(of_relations, of_pooled, strict=True)
+        ]
 
         def row(kind: int, relation: int | None, named: CurveRow, positives: float) -> CurveRow:
             curves, number = (self.pooled, 0) if relation is None else (self.by_relation, relation)
-            curve = curves.curve(number, kinds[kind], positives, 1.0)
-            return row_of(named, area_under(curve) if positives > 0 else float("nan"), positives, curve)
+            curve = curves.corners(number, kinds[kind], positives, 1.0)
+            # Find the corners of the pairs that are not scored too. Otherwise, the time would reveal their number.
+            curves.corners(number + (len(curves.ends) - 1) // 2, kinds[kind], positives, 1.0)
+            return row_of(named, float(areas[kind][-1 if relation is None else relation]), positives, curve)
 
         return curve_rows(self.truth, split, row)
 

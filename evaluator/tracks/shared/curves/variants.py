@@ -113,25 +113,16 @@ class CodedCurves:
         for_each_share(self.ends, self.threads, new_scratch, work)
         return np.where(positives > 0, found[:, :count], np.nan)
 
-    def curve(self, number: int, roles: Roles, positives: float, partial_weight: float) -> Curve:
-        """Return the precision/recall curve with the given index.
-
-        The curve has no points if it has no entries or no positives.
-        """
-        return Curve(*self._points(number, roles, positives, partial_weight))
-
     def corners(self, number: int, roles: Roles, positives: float, partial_weight: float) -> Curve:
-        """Return the first point, the last point and the corners of the curve with the given index.
+        """Return the first point, the last point and the corners of the precision/recall curve with the given index.
 
-        With interpolation, :func:`evaluator.metrics.curve_points.simplified` gives the same result for them as for the
-        whole curve.
+        The curve has no points if it has no entries or no positives. With interpolation,
+        :func:`evaluator.metrics.curve_points.simplified` gives the same result for these points as for all points.
         """
-        points = self._points(number, roles, positives, partial_weight)
-        return Curve(*points[:, kernels.keep_corners(points.shape[1], *points) :])
-
-    def _points(self, number: int, roles: Roles, positives: float, partial_weight: float) -> Numbers:
         part = slice(self.ends[number], self.ends[number + 1])
         keys, codes = self.keys[part], self.codes[part]
-        found = np.empty((3, len(keys)))
-        points = kernels.points_of_curve(keys, codes, roles, positives, partial_weight, *found) if positives > 0 else 0
-        return found[:, :points]
+        points = np.empty((3, len(keys)))
+        # A curve without positives is computed too. Otherwise, the running time would reveal that it has none.
+        count = kernels.points_of_curve(keys, codes, roles, positives or 1.0, partial_weight, *points)
+        points = points[:, kernels.keep_corners(count, *points) : count]
+        return Curve(*(points if positives > 0 else points[:, :0]))

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from evaluator.kernels.curves.variants import CODES, FALSE, LANES, LEFT_OUT, PARTIAL, TRUE
-from evaluator.metrics.average_precision import Curve, average_precision
+from evaluator.metrics.average_precision import Curve, average_precision, precision_recall
 from evaluator.metrics.curve_points import simplified
 from evaluator.tracks.shared.curves.variants import CodedCurves
 
@@ -62,12 +62,15 @@ def equal(one: Curve, other: Curve) -> bool:
 def test_the_corners_of_a_curve_give_the_same_simplified_curve_as_all_its_points(seed: int, most: int) -> None:
     rng = np.random.default_rng(seed)
     roles = rng.choice([TRUE, FALSE, FALSE, PARTIAL], CODES).astype(np.uint8)
-    curves = coded(entries_of(rng))
-    whole, corners = (find(0, roles, 300.0, WEIGHT) for find in (curves.curve, curves.corners))
+    confidences, curves, codes = entries = entries_of(rng)
+    weights = np.array([WEIGHTS[role] for role in roles[codes].tolist()])
+    whole = precision_recall(confidences[curves == 0], weights[curves == 0], 300.0)
+    corners = coded(entries).corners(0, roles, 300.0, WEIGHT)
     assert len(corners.recalls) < len(whole.recalls)
     assert equal(simplified(corners, most), simplified(whole, most))
 
 
-def test_a_curve_without_entries_has_no_corners() -> None:
+@pytest.mark.parametrize(("curve", "positives"), [(CURVES - 1, 1.0), (0, 0.0)])
+def test_a_curve_without_entries_or_positives_has_no_corners(curve: int, positives: float) -> None:
     curves = coded(entries_of(np.random.default_rng(0)))
-    assert len(curves.corners(CURVES - 1, np.full(CODES, TRUE, np.uint8), 1.0, WEIGHT).recalls) == 0
+    assert len(curves.corners(curve, np.full(CODES, TRUE, np.uint8), positives, WEIGHT).recalls) == 0

@@ -33,7 +33,7 @@ from evaluator.tracks.detection.fast.explain.explaining_reader import ObjectOutc
 from evaluator.tracks.detection.fast.explain.object_numbers import ObjectNumbers
 from evaluator.tracks.detection.summary import EntryCounts, split_report, weighted
 from evaluator.tracks.detection.truth import DetectionTruth
-from evaluator.tracks.shared.confusions import confused, counted
+from evaluator.tracks.shared.confusions import confused, totals
 from evaluator.tracks.shared.curves.buckets import HALVES
 from evaluator.tracks.shared.curves.rows import row_of
 from evaluator.tracks.shared.curves.variants import CodedCurves, Roles
@@ -54,8 +54,9 @@ class ExplainedFile:
     hierarchy : Hierarchy
     curves : CodedCurves
     objects : ObjectOutcomes
-    confusions : int64 array
-        As in :class:`evaluator.kernels.detection.explain.explained.Outcomes`.
+    confusions : two int64 arrays of shape (N,)
+        Codes, and how often each occurs; see :class:`evaluator.kernels.detection.explain.confusions.Confusions`. Each
+        thread has its own codes, so a code can occur several times.
     group_weight : float
     has_ablation : bool
         Whether the report has an ablation table, as with the official Open Images rules.
@@ -65,7 +66,7 @@ class ExplainedFile:
     hierarchy: Hierarchy
     curves: CodedCurves
     objects: ObjectOutcomes
-    confusions: Codes
+    confusions: tuple[Codes, Codes]
     group_weight: float
     has_ablation: bool
 
@@ -210,7 +211,7 @@ class ExplainedSplit:
         in_split, kinds = self.truth.splits[self.split], self.found.objects.box_kinds
         scored = self._count(HIT) + self._false.sum(axis=0)
         tables = {
-            "class_errors": confused(counted(*self._confusions()), self.truth.labels),
+            "class_errors": confused(totals(*self._confusions()), self.truth.labels),
             "slices": slices(self.truth, kinds, in_split, self._objects.by_size, by_size),
         }
         return Figures(
@@ -245,10 +246,10 @@ class ExplainedSplit:
         false = np.where(variants.IS_FALSE & self.codes, self.found.curves.by_code, 0)
         return [int(false[size == variants.SIZE].sum()) for size in range(len(SIZES))]
 
-    def _confusions(self) -> tuple[Codes, Codes]:
-        """Return the actual and the predicted labels of the false positives whose kind of error is ``CLASS``."""
-        found = self.found.confusions
-        pairs, half = found >> 1, found & 1
-        pairs = pairs[(found >= 0) & np.isin(half, self.halves)]
-        actual, predicted = np.divmod(pairs, len(self.truth.labels) or 1)
-        return actual, predicted
+    def _confusions(self) -> tuple[Codes, Codes, Codes]:
+        """Return the actual and the predicted labels of false positives of the kind ``CLASS``, and their numbers."""
+        codes, times = self.found.confusions
+        pairs, half = np.divmod(codes - 1, 2)
+        in_split = np.isin(half, self.halves)
+        actual, predicted = np.divmod(pairs[in_split], len(self.truth.labels) or 1)
+        return actual, predicted, times[in_split]

@@ -1,5 +1,6 @@
 """Reads a detection submission in one thread, and determines the outcome of each prediction."""
 
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -8,11 +9,10 @@ from numpy.typing import NDArray
 from evaluator.files.blocks import Declined
 from evaluator.kernels import LOWEST_CONFIDENCE
 from evaluator.kernels.detection.explain.comparing import AT_ONCE
+from evaluator.kernels.detection.explain.confusions import Confusions
 from evaluator.kernels.detection.explain.explained import (
-    CONFUSIONS,
     PLAIN_WITHIN_CAP,
     WITHIN_CAP,
-    WRITTEN,
     Hierarchy,
     Outcomes,
     Overlaps,
@@ -59,9 +59,8 @@ class ExplainingReader(CollectingReader):
     ----------
     segments : list of (float64 array, uint32 array)
         The confidences of precision/recall curve entries, and codes for their outcomes.
-    confusions : list of int64 arrays
-        The false positives with a wrong class, in the format of ``confusions`` in
-        :class:`evaluator.kernels.detection.explain.explained.Outcomes`.
+    confusions : Confusions
+        The classes of the false positives with a wrong class.
     """
 
     def __init__(
@@ -79,7 +78,7 @@ class ExplainingReader(CollectingReader):
         self.bounds = np.array(BOUNDS)
         self.bounds.flags.writeable = False
         self.segments: Segments = []
-        self.confusions: list[NDArray[np.int64]] = []
+        self.confusions = Confusions.empty(1)
         self.overlaps, self.outcomes, self.turns = self._new_scratch(0)
 
     def _new_scratch(self, size: int) -> tuple[Overlaps, Outcomes, Turns]:
@@ -90,7 +89,7 @@ class ExplainingReader(CollectingReader):
 
     def _new_overlaps(self, size: int) -> Overlaps:
         boxes, groups = self.full_truth.most_boxes, self.full_truth.most_groups
-        labels = len(self.full_truth.labels.starts) - 1
+        labels = len(self.full_truth.labels.starts)  # The last one is for unknown labels.
         return Overlaps(
             boxes=np.empty((2, size), np.int64),
             groups=np.empty((2, size), np.int64),
@@ -109,8 +108,8 @@ class ExplainingReader(CollectingReader):
 
     def _new_outcomes(self, size: int) -> Outcomes:
         entries = ENTRIES_PER_PREDICTION * size
-        codes, confusions = np.empty(entries, np.uint32), np.empty(size, np.int64)
-        return Outcomes(np.zeros(2, np.int64), np.empty(entries), codes, confusions, *self.objects)
+        written, codes = np.zeros(1, np.int64), np.empty(entries, np.uint32)
+        return Outcomes(written, np.empty(entries), codes, self.confusions, *self.objects)
 
     def evaluate(self, found: Predictions) -> None:
         """Determine the outcomes of predictions. They must include all predictions of each of their images.
@@ -130,9 +129,8 @@ class ExplainingReader(CollectingReader):
         The predictions must include all predictions of each of these images.
         """
         self._judge(found)
-        written, confusions = self.outcomes.counts[WRITTEN], self.outcomes.counts[CONFUSIONS]
+        written = self.outcomes.written[0]
         self.segments.append((self.outcomes.confidences[:written].copy(), self.outcomes.entries[:written].copy()))
-        self.confusions.append(self.outcomes.confusions[:confusions].copy())
 
     def judge(self, found: Predictions) -> tuple[Predictions, NDArray[np.int64]]:
         """Determine the outcomes of predictions and their copies, and write them to ``overlaps`` and ``outcomes``.
@@ -151,9 +149,17 @@ class ExplainingReader(CollectingReader):
         if size > len(self.overlaps.others):
             self.overlaps, self.outcomes, self.turns = self._new_scratch(size)
         found = found._replace(caps=self._caps(found))
-        self.outcomes.counts[:] = 0
+        # A prediction adds at most one confusion. The first factor is the number of codes, see `Confusions`.
+        labels = len(self.full_truth.labels.starts) - 1
+        self.confusions = self.confusions.with_room_for(min(2 * labels**2, size) + 1)
+        self.outcomes = self.outcomes._replace(confusions=self.confusions)
+        self.outcomes.written[0] = 0
         arguments = self.full_truth, self.hierarchy, found, self.overlaps, self.outcomes, self.turns
         explain(*arguments, self.threshold, self.bounds, self.in_turn)
+
+    @cached_property
+    def _plain_truth(self) -> KernelTruth:
+        return without_copies(self.full_truth, self.hierarchy)
 
     def _caps(self, found: Predictions) -> NDArray[np.uint8]:
         """Return whether each prediction is within the cap on predictions per image and class, as two bits; shape (N,).
@@ -173,7 +179,6 @@ class ExplainingReader(CollectingReader):
         rivals = Collected(found.images[capped], found.labels[capped], found.numbers[capped])
         caps = np.full(len(found.images), WITHIN_CAP | PLAIN_WITHIN_CAP, np.uint8)
         caps[capped] = 0
-        plain = without_copies(self.full_truth, self.hierarchy)
-        for truth, bit in ((self.full_truth, WITHIN_CAP), (plain, PLAIN_WITHIN_CAP)):
+        for truth, bit in ((self.full_truth, WITHIN_CAP), (self._plain_truth, PLAIN_WITHIN_CAP)):
             caps[capped[within_cap(truth, rivals)]] |= bit
         return caps

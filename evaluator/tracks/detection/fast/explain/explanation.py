@@ -67,13 +67,13 @@ def explained(
     header = readers[0].header
     add_notices(whole, readers, findings)
     resources.progress("scoring", 0.0)
-    confusions = np.concatenate([np.empty(0, np.int64), *(part for reader in readers for part in reader.confusions)])
+    codes, times = zip(*(reader.confusions.counts() for reader in readers), strict=True)
     found = ExplainedFile(
         truth=truth,
         hierarchy=hierarchy,
         curves=_curves(readers, len(truth.labels), resources.threads),
         objects=objects,
-        confusions=confusions,
+        confusions=(np.concatenate(codes), np.concatenate(times)),
         group_weight=parameters.group_of_weight,
         has_ablation=not in_turn,
     )
