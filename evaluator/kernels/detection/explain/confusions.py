@@ -54,7 +54,7 @@ class Confusions(NamedTuple):
         return self.codes[found], self.times[found]
 
 
-CONFUSIONS = types.NamedTuple((types.int64[::1], types.int64[::1], types.int64[::1]), Confusions)
+CONFUSIONS = types.NamedUniTuple(types.int64[::1], 3, Confusions)
 
 
 @inlined
