@@ -30,9 +30,9 @@ def counted(actual: Codes, predicted: Codes) -> Counts:
     >>> counted(np.array([3, 3, 5]), np.array([5, 5, NOTHING]))
     (array([3, 5]), array([ 5, -1]), array([2, 1]))
     """
-    base = int(max(actual.max(initial=0), predicted.max(initial=0))) + 2
-    keys, counts = np.unique((actual + 1) * base + predicted + 1, return_counts=True)
-    return totals(keys // base - 1, keys % base - 1, counts)
+    keys, base = _keys(actual, predicted)
+    found, counts = np.unique(keys, return_counts=True)
+    return _by_frequency(found, base, counts)
 
 
 def totals(actual: Codes, predicted: Codes, times: Codes) -> Counts:
@@ -49,11 +49,22 @@ def totals(actual: Codes, predicted: Codes, times: Codes) -> Counts:
     >>> totals(np.array([5, 3, 3]), np.array([NOTHING, 5, 5]), np.array([4, 1, 2]))
     (array([5, 3]), array([-1,  5]), array([4, 3]))
     """
-    pairs, index = np.unique(np.stack([actual, predicted]), axis=1, return_inverse=True)
-    sums = np.zeros(pairs.shape[1], np.int64)
+    keys, base = _keys(actual, predicted)
+    found, index = np.unique(keys, return_inverse=True)
+    sums = np.zeros(len(found), np.int64)
     np.add.at(sums, index, times)
-    order = np.argsort(-sums, kind="stable")
-    return pairs[0, order], pairs[1, order], sums[order]
+    return _by_frequency(found, base, sums)
+
+
+def _keys(actual: Codes, predicted: Codes) -> tuple[Codes, int]:
+    """Return one number for each pair of classes, and the base in which the two classes are its digits."""
+    base = int(max(actual.max(initial=0), predicted.max(initial=0))) + 2
+    return (actual + 1) * base + predicted + 1, base
+
+
+def _by_frequency(keys: Codes, base: int, times: Codes) -> Counts:
+    order = np.argsort(-times, kind="stable")
+    return keys[order] // base - 1, keys[order] % base - 1, times[order]
 
 
 def confused(counts: Counts, labels: Sequence[str]) -> list[ClassRow]:

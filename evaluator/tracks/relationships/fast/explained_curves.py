@@ -61,10 +61,11 @@ class ExplainedCurves:
         def row(kind: int, relation: int | None, named: CurveRow, positives: float) -> CurveRow:
             curves, number = (self.pooled, 0) if relation is None else (self.by_relation, relation)
             curve = curves.corners(number, kinds[kind], positives, 1.0)
-            # Find the corners of the pairs that are not scored too. Otherwise, the time would reveal their number.
-            curves.corners(number + (len(curves.ends) - 1) // 2, kinds[kind], positives, 1.0)
             return row_of(named, float(areas[kind][-1 if relation is None else relation]), positives, curve)
 
+        for roles in kinds:
+            self.pooled.discard_corners([0], roles, 1.0)
+            self.by_relation.discard_corners(self.truth.shown_relations(split), roles, 1.0)
         return curve_rows(self.truth, split, row)
 
     def figures(self, split: str) -> Figures:

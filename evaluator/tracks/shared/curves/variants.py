@@ -4,6 +4,7 @@ An entry is usually a prediction, and has a code that describes its outcome. A v
 positives", assigns a role, such as false positive, to each code; see :mod:`evaluator.kernels.curves.variants`.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -122,7 +123,15 @@ class CodedCurves:
         part = slice(self.ends[number], self.ends[number + 1])
         keys, codes = self.keys[part], self.codes[part]
         points = np.empty((3, len(keys)))
-        # A curve without positives is computed too. Otherwise, the running time would reveal that it has none.
+        # The points of a curve without positives are found too. Otherwise, the time would reveal that it has none.
         count = kernels.points_of_curve(keys, codes, roles, positives or 1.0, partial_weight, *points)
         points = points[:, kernels.keep_corners(count, *points) : count]
         return Curve(*(points if positives > 0 else points[:, :0]))
+
+    def discard_corners(self, shown: Iterable[int], roles: Roles, partial_weight: float) -> None:
+        """Find the corners of all curves except the ``shown`` ones, and discard them.
+
+        Otherwise, the running time would reveal which predictions are scored, and which classes have objects.
+        """
+        for number in set(range(len(self.ends) - 1)).difference(shown):
+            self.corners(number, roles, 0.0, partial_weight)

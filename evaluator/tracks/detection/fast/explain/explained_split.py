@@ -107,6 +107,7 @@ class ExplainedSplit:
             positives = float(self.positives[label])
             curve = self.found.curves.corners(label, roles, positives, self.weight)
             rows.append(row_of(named, float(self._areas[0, label]), positives, curve))
+        self.found.curves.discard_corners(truth.shown_labels(self.split), roles, self.weight)
         return rows
 
     def _count(self, outcome: int) -> Codes:
