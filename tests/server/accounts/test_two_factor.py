@@ -148,7 +148,7 @@ OTHER = "another key of fifty characters, for this test only"
 
 
 def test_after_the_secret_key_was_changed_the_earlier_key_is_needed_until_the_secrets_are_rotated(
-    protected: User, settings: Settings
+    protected: User, settings: Settings, frozen: Any
 ) -> None:
     settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = OTHER, [settings.SECRET_KEY]
     assert enter(Client(), code_now()).status_code == 302
