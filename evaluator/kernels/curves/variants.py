@@ -16,11 +16,11 @@ from evaluator.kernels.text.bits import as_bits, as_float
 
 CODE_BITS = 9
 CODES = 1 << CODE_BITS
-# Roles of an entry of a precision/recall curve: it is left out, or it is a true positive, a false positive or a true
-# positive with a reduced weight. PARTIAL is the role of a matched group-of box, whose weight is a parameter of
+# Roles of an entry of a precision/recall curve: it is a true positive, a false positive or a true positive with a
+# reduced weight, or it is left out. PARTIAL is the role of a matched group-of box, whose weight is a parameter of
 # the track.
 TRUE, FALSE, PARTIAL, LEFT_OUT = range(4)
-COUNTED = 3  # Entries with the first three roles are counted.
+COUNTED = 3  # Number of roles whose entries are counted: all except LEFT_OUT, which is the last one.
 LANES = 16  # Number of variants that are computed at once.
 
 SIGN = np.uint64(1 << 63)

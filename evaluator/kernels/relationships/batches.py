@@ -31,7 +31,7 @@ def _find_triplets(truth, state, batch, rows):
             codes = batch.codes[:, row]
             triplet = first_triplet_of(truth, images[row], (codes[FIRST], codes[SECOND], codes[RELATION]))
             batch.positions[row] = triplet
-            # A negative index may be prefetched too. The CPU could not predict a branch that depends on its sign.
+            # Negative indices are prefetched too, because the CPU could not predict a branch that depends on the sign.
             prefetch(truth.first, triplet * 4)
             prefetch(truth.second, triplet * 4)
             prefetch(state.best_candidates, triplet * width)

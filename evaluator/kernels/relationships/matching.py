@@ -99,7 +99,7 @@ def first_triplet_of(truth, image, codes):
     is_scored = _is_scored(truth, image, one, two)
     key = ((image * known + one) * known + two) * (kinds + 1) + relation if is_scored and relation >= 0 else NO_KEY
     first, stop = np.int64(truth.triplets_from[image]), np.int64(truth.triplets_from[image + 1])
-    # If the image has no triplets, the key is compared with a triplet of the next image.
+    # If the image has no triplets, the key is compared with a triplet of the next image, so that the time is the same.
     stop = min(max(stop, first + 1), np.int64(len(truth.triplets)))
     at = _first_not_below(truth.triplets, first, stop, key)
     if at < stop and truth.triplets[np.uint64(at)] == key:

@@ -171,7 +171,7 @@ def numbers_of(data, ends, first, step, values):
     values : float64 array
         Receives the numbers; its length is the number of cells to read.
     """
-    # The first cell decides which notation is tried first. A cell of at most 10 characters has at most 8 decimals.
+    # The length of the first cell decides which notation is tried first: that with at most 8 decimals, or a longer one.
     if ends[first + 1] - ends[first] <= 11:
         all_read = _read_cells(data, ends, first, step, values, four_numbers, short_number)
     else:

@@ -214,7 +214,11 @@ def prefetch_slot(data, at, index):
 
 @inlined
 def is_accepted(data, begin, end, code, closed):
-    """Return whether a string is in the index (its code is not negative), or may be unknown and is in plain syntax."""
+    """Return whether a string is accepted.
+
+    A string is accepted if it is in the index, so that its code is not negative, or if unknown strings are allowed and
+    it is in plain syntax.
+    """
     return code >= 0 or (not closed and is_plain(data, begin, end))
 
 

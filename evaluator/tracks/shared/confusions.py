@@ -36,7 +36,7 @@ def counted(actual: Codes, predicted: Codes) -> Counts:
 
 
 def totals(actual: Codes, predicted: Codes, times: Codes) -> Counts:
-    """Return each pair of an actual and a predicted class with its sum of ``times``, largest sum first.
+    """Return each pair of an actual and a predicted class with the sum of its ``times``, largest sum first.
 
     Parameters
     ----------

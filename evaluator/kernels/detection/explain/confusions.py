@@ -59,7 +59,7 @@ CONFUSIONS = types.NamedUniTuple(types.int64[::1], 3, Confusions)
 
 @inlined
 def count(confusions, code, times):
-    """Count a confusion, or NO_CONFUSION. The table must have an unused slot."""
+    """Add ``times`` to the count of a code, which can be NO_CONFUSION. The table must have an unused slot."""
     codes, last = confusions.codes, np.uint64(len(confusions.codes) - 1)
     slot = ((np.uint64(code) * HASH_MULTIPLIER) >> np.uint64(32)) & last
     while codes[slot] != code and codes[slot] != EMPTY:
@@ -71,7 +71,7 @@ def count(confusions, code, times):
 
 @kernel(CONFUSIONS, CONFUSIONS)
 def move(confusions, larger):
-    """Add all confusions of a table to another table."""
+    """Add the counts of ``confusions`` to the counts in ``larger``."""
     for slot in range(len(confusions.codes)):
         if confusions.codes[slot] != EMPTY:
             count(larger, confusions.codes[slot], confusions.times[slot])

@@ -149,7 +149,7 @@ class ExplainingReader(CollectingReader):
         if size > len(self.overlaps.others):
             self.overlaps, self.outcomes, self.turns = self._new_scratch(size)
         found = found._replace(caps=self._caps(found))
-        # A prediction adds at most one of the 2 * labels**2 codes of confusions. One more code is NO_CONFUSION.
+        # Each prediction is counted with one code: one of the 2 * labels**2 codes of confusions, or NO_CONFUSION.
         labels = len(self.full_truth.labels.starts) - 1
         self.confusions = self.confusions.with_room_for(min(2 * labels**2, size) + 1)
         self.outcomes = self.outcomes._replace(confusions=self.confusions)
